@@ -1,0 +1,1 @@
+"""Measurements: how much the memory helps, and what it costs. Not part of the wheel."""

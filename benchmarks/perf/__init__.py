@@ -1,0 +1,1 @@
+"""How long the engine's own work takes."""

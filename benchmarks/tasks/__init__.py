@@ -1,0 +1,1 @@
+"""Tasks of our own: a routing stream for memory, and two puzzles whose answers are judged exactly."""

@@ -1,0 +1,1 @@
+"""One turn from recall to journal: the engine, and what it returns."""

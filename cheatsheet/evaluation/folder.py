@@ -1,0 +1,132 @@
+"""The folder of a run: `run.json`, and for each arm `arms/<name>/rows.jsonl` and `arms/<name>/memory.db`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from cheatsheet.errors import TaskError
+from cheatsheet.evaluation.spec import ArmSpec, RunSpec
+
+_LOCK = "run.lock"
+_SPEC = "run.json"
+_UNFINISHED_SPEC = "run.json.new"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFolder:
+    """Where one arm keeps its rows and its memory."""
+
+    path: Path
+
+    @property
+    def rows(self) -> Path:
+        """One row a line, in the order in which they came in."""
+        return self.path / "rows.jsonl"
+
+    @property
+    def memory(self) -> Path:
+        """The arm's memory."""
+        return self.path / "memory.db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFolder:
+    """A folder that holds one run, or is to hold one."""
+
+    path: Path
+
+    def arm(self, arm: ArmSpec) -> ArmFolder:
+        """The folder of an arm, whether it exists or not."""
+        return ArmFolder(path=self.path / "arms" / arm.name)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run was begun here."""
+        return (self.path / _SPEC).exists()
+
+    def spec(self) -> RunSpec:
+        """What the run in this folder is.
+
+        Raises:
+            TaskError: there is none, or it cannot be read.
+        """
+        file = self.path / _SPEC
+        try:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            return RunSpec.model_validate(stored["spec"])
+        except FileNotFoundError as error:
+            raise TaskError(f"{self.path} holds no run: {_SPEC} is missing.") from error
+        except (ValidationError, ValueError, LookupError, TypeError) as error:
+            raise TaskError(f"{file} cannot be read as a run of this version of cheatsheet: {error}") from error
+
+    def begin(self, spec: RunSpec, *, resume: bool) -> RunSpec:
+        """Start a run here, or join the one that was begun; returns its description as it is stored.
+
+        Raises:
+            TaskError: the folder holds a run and `resume` is false, it holds something else, or its run is another one.
+        """
+        if not self.begun:
+            self._refuse_foreign_files()
+            self._write(spec)
+            return spec
+        stored = self.spec()
+        if not resume:
+            raise TaskError(f"{self.path} holds a run already. Resume it with --resume, or choose another folder.")
+        if stored.fingerprint() != spec.fingerprint():
+            raise TaskError(
+                f"The run in {self.path} was begun otherwise and cannot be resumed: "
+                f"{'; '.join(stored.differences(spec))}. Resume it as it was begun, or choose another folder."
+            )
+        return stored
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder, which is made if need be, so that no other run writes into it.
+
+        The lock is the operating system's, so that it goes when its process goes, however that ends.
+
+        Raises:
+            TaskError: another process holds it, or the folder cannot be written.
+        """
+        from filelock import FileLock, Timeout
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path / _LOCK, timeout=0)
+            lock.acquire()
+        except Timeout as error:
+            raise TaskError(
+                f"Another process is running in {self.path}. Wait for it, or choose another folder."
+            ) from error
+        except OSError as error:
+            raise TaskError(f"The folder {self.path} cannot be used for a run: {error.strerror}.") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _refuse_foreign_files(self) -> None:
+        foreign = sorted({entry.name for entry in self.path.iterdir()} - {_LOCK, _UNFINISHED_SPEC})
+        if foreign:
+            raise TaskError(
+                f"{self.path} is not empty and holds no run (there is {foreign[0]!r}). Choose another folder."
+            )
+
+    def _write(self, spec: RunSpec) -> None:
+        """All of it or nothing: a torn `run.json` would make the folder useless."""
+        content = {"fingerprint": spec.fingerprint(), "spec": spec.model_dump(mode="json")}
+        unfinished = self.path / _UNFINISHED_SPEC
+        with unfinished.open("wb") as file:
+            file.write(
+                json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", errors="backslashreplace") + b"\n"
+            )
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(self.path / _SPEC)

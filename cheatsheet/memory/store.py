@@ -1,0 +1,98 @@
+"""What keeps a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cheatsheet.memory.bullet import Bullet, Status
+from cheatsheet.memory.experience import Experience
+from cheatsheet.memory.journal import Change, Committed, JournalEntry
+from cheatsheet.memory.operations import Operation
+from cheatsheet.memory.view import BulletOrder
+from indexes.cached import VectorCache
+
+DEFAULT_NAMESPACE = "default"
+
+Then = Callable[[], Iterable[Operation]]
+"""Makes further operations inside a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What changed after some version: rows for the index.
+
+    Attributes:
+        version: up to where this reaches.
+        bullets: number, content and whether it is active, of every bullet that changed.
+        experiences: number and query of every new experience.
+    """
+
+    version: int
+    bullets: Sequence[tuple[int, str, bool]]
+    experiences: Sequence[tuple[int, str]]
+
+
+class MemoryStore(VectorCache, Protocol):
+    """Keeps bullets, experiences, the journal and embeddings, by namespace.
+
+    K1  `commit` is one transaction: the change and its journal entry are there together, or neither is.
+        Once it has returned, the change survives the death of the process.
+    K2  Bullet and experience numbers grow within a namespace and are never given twice.
+    K3  The journal replayed from nothing gives the stored bullets (`sheet.replay`).
+    K4  An operation that does not fit the memory as it is now is left out and named; the others are applied.
+    K5  A `turn_id` is committed at most once in a namespace.
+    K6  Nothing of one namespace is ever seen in another. Embeddings belong to texts, not to namespaces.
+    K7  Safe for several threads, and for several processes on one file.
+    """
+
+    def commit(self, namespace: str, change: Change, *, then: Then | None = None) -> Committed:
+        """Store a change; `then` is asked for more operations when those of the change are applied.
+
+        It reads the memory as it is then, and what it returns joins the same transaction and the same entry.
+        """
+        ...
+
+    def version(self, namespace: str) -> int: ...
+
+    def namespaces(self) -> Sequence[str]: ...
+
+    def bullet(self, namespace: str, id: str) -> Bullet | None: ...
+
+    def bullets(
+        self,
+        namespace: str,
+        *,
+        status: Status | None = "active",
+        section: str | None = None,
+        order: BulletOrder = "id",
+        limit: int | None = None,
+        harmful_weight: float = 1.0,
+    ) -> Sequence[Bullet]: ...
+
+    def bullets_by_number(self, namespace: str, numbers: Iterable[int]) -> Mapping[int, Bullet]: ...
+
+    def count_bullets(self, namespace: str, status: Status | None = "active") -> int: ...
+
+    def sheet_tokens(self, namespace: str) -> int:
+        """Estimated tokens of all active bullets together (`estimate_tokens`)."""
+        ...
+
+    def experience(self, namespace: str, id: str) -> Experience | None: ...
+
+    def experiences(self, namespace: str, *, limit: int | None = None) -> Sequence[Experience]: ...
+
+    def experiences_by_number(self, namespace: str, numbers: Iterable[int]) -> Mapping[int, Experience]: ...
+
+    def count_experiences(self, namespace: str) -> int: ...
+
+    def journal(
+        self, namespace: str, *, after: int = 0, limit: int | None = None, newest_first: bool = False
+    ) -> Sequence[JournalEntry]: ...
+
+    def entry_of_turn(self, namespace: str, turn_id: str) -> JournalEntry | None: ...
+
+    def touched(self, namespace: str, *, after: int) -> Touched: ...
+
+    def close(self) -> None: ...

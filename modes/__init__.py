@@ -1,0 +1,1 @@
+"""Four memories behind one interface, none knowing another: the modes of Cheatsheet."""

@@ -1,0 +1,43 @@
+"""Retrieval: what is most similar to the question (Dynamic_Retrieval in Dynamic Cheatsheet, arXiv 2504.07952)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cheatsheet.context.render import bullets_section, experience_sections
+from cheatsheet.memory.experience import Query
+from cheatsheet.memory.view import MemoryView
+from cheatsheet.mode import Learned, Recalled
+from cheatsheet.roles.role import Attempt, Curator, Reflector
+from modes.reflective import reflect_and_curate
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Shows the top-k bullets and the top-k experiences, the most similar last.
+
+    Attributes:
+        top_k: how many of each.
+        min_score: the lowest cosine to the question.
+    """
+
+    reflector: Reflector
+    curator: Curator
+    top_k: int
+    min_score: float
+    name: str = "retrieval"
+
+    def recall(self, query: Query, memory: MemoryView) -> Recalled:
+        bullets = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
+        experiences = memory.nearest_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
+        return Recalled(
+            sections=(
+                bullets_section([hit.value for hit in bullets], shorten="drop-first"),
+                *experience_sections([hit.value for hit in experiences]),
+            ),
+            bullets=tuple(bullets),
+            experiences=tuple(experiences),
+        )
+
+    def learn(self, attempt: Attempt, memory: MemoryView) -> Learned:
+        return reflect_and_curate(attempt, memory, self.reflector, self.curator, remember=True)

@@ -1,0 +1,225 @@
+"""M1 to M5: what every mode promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cheatsheet.llm.model import Outcome, Reply
+from cheatsheet.llm.scripted import ScriptedModel
+from cheatsheet.memory.experience import Experience, Feedback, Query
+from cheatsheet.memory.journal import Change
+from cheatsheet.memory.operations import Add, Draft
+from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.sqlite_store import SqliteStore
+from cheatsheet.memory.store_view import StoreView
+from cheatsheet.mode import MemoryMode
+from cheatsheet.roles.model_curator import ModelCurator
+from cheatsheet.roles.model_reflector import ModelReflector
+from cheatsheet.roles.role import Attempt
+from cheatsheet.roles.rule_curator import RuleCurator
+from cheatsheet.roles.rule_reflector import RuleReflector
+from indexes.cached import CachedEmbedder
+from indexes.exact import ExactIndex
+from indexes.hashing import HashingEmbedder
+from modes.cumulative import Cumulative
+from modes.default import Default
+from modes.full_history import FullHistory
+from modes.names import MODES, mode_name
+from modes.retrieval import Retrieval
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+REFLECTION = '{"reasoning": "r", "error_identification": "e", "root_cause_analysis": "c", "correct_approach": "a", '
+REFLECTION += '"key_insight": "Add before you multiply.", "bullet_tags": [{"id": "misc-00001", "tag": "helpful"}]}'
+CURATION = '{"reasoning": "r", "operations": [{"type": "ADD", "section": "others", "content": "Add before."}]}'
+GARBAGE = ["", "no JSON here", "{", "null", '{"operations": 7}', '{"operations": [{"type": "DANCE"}]}', "<think>"]
+
+Replies = list[str | Reply]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A mode, made anew with a model that gives these replies."""
+
+    name: str
+    make: Callable[[Replies], MemoryMode]
+
+
+def by_model(replies: Replies) -> tuple[ModelReflector, ModelCurator]:
+    model = ScriptedModel(replies)
+    return ModelReflector(model), ModelCurator(model)
+
+
+def cumulative(replies: Replies) -> MemoryMode:
+    reflector, curator = by_model(replies)
+    return Cumulative(reflector=reflector, curator=curator, limit=100)
+
+
+def retrieval(replies: Replies) -> MemoryMode:
+    reflector, curator = by_model(replies)
+    return Retrieval(reflector=reflector, curator=curator, top_k=3, min_score=-1.0)
+
+
+KINDS = [
+    Kind("default", lambda _: Default()),
+    Kind("full-history", lambda _: FullHistory(limit=100)),
+    Kind("cumulative", cumulative),
+    Kind("retrieval", retrieval),
+    Kind("cumulative, rules", lambda _: Cumulative(reflector=RuleReflector(), curator=RuleCurator(), limit=100)),
+    Kind(
+        "retrieval, rules",
+        lambda _: Retrieval(reflector=RuleReflector(), curator=RuleCurator(), top_k=3, min_score=-1.0),
+    ),
+]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
+def make_view(lines: int) -> tuple[SqliteStore, StoreView]:
+    store = SqliteStore(":memory:")
+    embedder = CachedEmbedder(HashingEmbedder(), store)
+    retriever = Retriever(store, embedder, namespace="default", make_index=ExactIndex)
+    for number in range(lines):
+        store.commit(
+            "default",
+            Change(
+                at=NOW,
+                cause="turn",
+                operations=(Add(draft=Draft(content=f"Lesson {number} about adding", helpful=number)),),
+                experience=Experience(
+                    query=f"What is {number} plus {number}?",
+                    answer=str(2 * number),
+                    feedback=Feedback(correct=number % 2 == 0),
+                    created_at=NOW,
+                ),
+            ),
+        )
+    return store, StoreView(store, retriever, namespace="default")
+
+
+@pytest.fixture
+def view() -> Iterator[StoreView]:
+    store, view = make_view(6)
+    yield view
+    store.close()
+
+
+def attempt(view: StoreView, answer: str = "5", correct: bool = False) -> Attempt:
+    return Attempt(
+        query=Query(text="What is 3 plus 4?"),
+        answer=answer,
+        feedback=Feedback(correct=correct, expected="7"),
+        bullets=tuple(view.bullets(limit=2)),
+        used=("misc-00001",),
+    )
+
+
+def contents(view: StoreView) -> object:
+    return (view.version, view.bullets(status=None), view.experiences())
+
+
+def test_m1_recall_and_learn_change_nothing(kind: Kind, view: StoreView) -> None:
+    before = contents(view)
+    mode = kind.make([REFLECTION, CURATION])
+    mode.recall(Query(text="What is 3 plus 4?"), view)
+    mode.learn(attempt(view), view)
+    assert contents(view) == before
+
+
+def test_m2_the_same_gives_the_same(kind: Kind, view: StoreView) -> None:
+    one, two = (kind.make([REFLECTION, CURATION]) for _ in range(2))
+    query = Query(text="What is 3 plus 4?")
+    assert one.recall(query, view) == two.recall(query, view)
+    assert one.learn(attempt(view), view) == two.learn(attempt(view), view)
+
+
+@given(text=st.text(max_size=40), lines=st.integers(0, 4))
+def test_m3_recall_names_only_what_is_in_the_memory(text: str, lines: int) -> None:
+    store, view = make_view(lines)
+    known = {bullet.id for bullet in view.bullets()} | {experience.id for experience in view.experiences()}
+    for kind in KINDS:
+        recalled = kind.make([]).recall(Query(text=text), view)
+        shown = [item.id for section in recalled.sections for item in section.items]
+        shown += [turn.id for section in recalled.sections for turn in section.turns]
+        named = [hit.value.id for hit in recalled.bullets] + [hit.value.id for hit in recalled.experiences]
+        assert set(shown) == set(named) <= known
+        assert len(set(shown)) == len(shown)
+    store.close()
+
+
+@pytest.mark.parametrize("expected", [None, "7"])
+def test_m4_an_empty_answer_teaches_no_bullet_and_says_so(kind: Kind, view: StoreView, expected: str | None) -> None:
+    empty = Attempt(query=Query(text="q"), answer="", feedback=Feedback(correct=False, expected=expected))
+    learned = kind.make([]).learn(empty, view)
+    assert learned.operations == ()
+    assert learned.skipped or learned.remember
+    assert learned.remember in (False, expected is not None)
+
+
+@pytest.mark.parametrize("reply", GARBAGE)
+def test_m5_an_unreadable_reply_is_no_exception(kind: Kind, view: StoreView, reply: str) -> None:
+    learned = kind.make([reply, reply]).learn(attempt(view), view)
+    if kind.name in ("cumulative", "retrieval"):
+        assert learned.notes
+
+
+def test_m5_a_filtered_reply_is_no_exception(kind: Kind, view: StoreView) -> None:
+    filtered = Reply(text="", outcome=Outcome.FILTERED, model="m")
+    kind.make([filtered, filtered]).learn(attempt(view), view)
+
+
+def test_the_four_modes_show_what_their_table_says(view: StoreView) -> None:
+    query = Query(text="What is 3 plus 3?")
+    shown = {}
+    for kind in KINDS[:4]:
+        recalled = kind.make([]).recall(query, view)
+        shown[kind.name] = (
+            [hit.value.id for hit in recalled.bullets],
+            [hit.value.id for hit in recalled.experiences],
+        )
+    assert shown["default"] == ([], [])
+    assert shown["full-history"] == ([], [f"exp-{number:05d}" for number in range(1, 7)])
+    best_first = [f"misc-{number:05d}" for number in range(6, 0, -1)]
+    assert shown["cumulative"] == (best_first, [])
+    bullets, experiences = shown["retrieval"]
+    assert len(bullets) == 3
+    assert len(experiences) == 3
+    assert experiences[-1] == "exp-00004"  # "What is 3 plus 3?" itself: the most similar stands last
+
+
+def test_known_wrong_answers_are_never_shown_as_examples(view: StoreView) -> None:
+    recalled = FullHistory(limit=100).recall(Query(text="q"), view)
+    mistakes, examples = recalled.sections
+    assert [turn.id for turn in examples.turns] == ["exp-00001", "exp-00003", "exp-00005"]
+    assert [item.id for item in mistakes.items] == ["exp-00002", "exp-00004", "exp-00006"]
+    assert "was wrongly answered: 2" in mistakes.items[0].text
+
+
+@pytest.mark.parametrize(
+    ("published", "ours"),
+    [
+        ("default", "default"),
+        ("FullHistoryAppending", "full-history"),
+        ("full_history", "full-history"),
+        ("DynamicCheatsheet_Cumulative", "cumulative"),
+        ("Dynamic_Retrieval", "retrieval"),
+        ("RETRIEVAL", "retrieval"),
+    ],
+)
+def test_published_names_are_accepted(published: str, ours: str) -> None:
+    assert mode_name(published) == ours
+    assert ours in MODES
+
+
+def test_an_unknown_mode_is_told_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match=r"Unknown mode 'retreival'\. Did you mean 'retrieval'\?.*'full-history'"):
+        mode_name("retreival")
