@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cheatsheet.context.render import bullets_section, experience_sections
+from cheatsheet.memory.bullet import RESTATEMENT, Bullet
 from cheatsheet.memory.experience import Query
 from cheatsheet.memory.view import MemoryView
 from cheatsheet.mode import Learned, Recalled
@@ -15,6 +16,8 @@ from modes.reflective import reflect_and_curate
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     """Shows the top-k bullets and the top-k experiences, the most similar last.
+
+    A bullet that only restates an experience that is shown itself is left out: it would cost tokens and say nothing.
 
     Attributes:
         top_k: how many of each.
@@ -28,8 +31,10 @@ class Retrieval:
     name: str = "retrieval"
 
     def recall(self, query: Query, memory: MemoryView) -> Recalled:
-        bullets = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
         experiences = memory.nearest_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
+        shown = {hit.value.id for hit in experiences}
+        found = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
+        bullets = [hit for hit in found if not _restates(hit.value, shown)]
         return Recalled(
             sections=(
                 bullets_section([hit.value for hit in bullets], shorten="drop-first"),
@@ -41,3 +46,7 @@ class Retrieval:
 
     def learn(self, attempt: Attempt, memory: MemoryView) -> Learned:
         return reflect_and_curate(attempt, memory, self.reflector, self.curator, remember=True)
+
+
+def _restates(bullet: Bullet, shown: set[str]) -> bool:
+    return RESTATEMENT in bullet.tags and bool(bullet.sources) and shown.issuperset(bullet.sources)

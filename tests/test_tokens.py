@@ -24,7 +24,7 @@ from cheatsheet.tokens import (
     make_counter,
 )
 from cheatsheet.tokens.blocks import BLOCK_CHARS, blocks
-from cheatsheet.tokens.gguf_file import read_metadata
+from cheatsheet.tokens.gguf_file import read_header
 
 ENGLISH = "Route a double charge to the amber team, and say when the refund arrives."
 CODE = "def half(x: float) -> float:\n    return x / 2  # 0.5 * x\n\n\n\tif y == 12345:\n"
@@ -240,7 +240,7 @@ def test_the_header_is_read_as_package_gguf_reads_it(tmp_path: Path) -> None:
     gguf = pytest.importorskip("gguf")
     fields = gguf.GGUFReader(path).fields
     expected = {key: field.contents() for key, field in fields.items() if not key.startswith("GGUF.")}
-    assert read_metadata(path) == expected
+    assert read_header(path).metadata == expected
     assert expected["test.array"] == [1, 2, 3]
 
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from cheatsheet.errors import CheatsheetError, ModelError, ModelRateError, ModelUnavailableError
 from cheatsheet.llm.failures import Failure, chain, is_filtered, judge, program_fault
-from cheatsheet.llm.gguf_files import is_local, read_header, resolve_gguf
+from cheatsheet.llm.gguf_files import is_local, resolve_gguf
 from cheatsheet.llm.listing import check_key, left_out, listed_capabilities, price, prompt_tokens
 from cheatsheet.llm.llama_server import local_capabilities
 from cheatsheet.llm.model import Capabilities, Model, Reply, Request
 from cheatsheet.llm.reading import FILTERED_BODY, RawReply, read_reply, read_usage
 from cheatsheet.llm.retry import RetryPolicy
 from cheatsheet.llm.schemas import choices_schema, response_format
+from cheatsheet.tokens.gguf_file import read_header
 
 if TYPE_CHECKING:
     import types

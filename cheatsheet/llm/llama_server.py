@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cheatsheet.errors import SetupError
-from cheatsheet.llm.gguf_files import read_header
 from cheatsheet.llm.model import Capabilities
+from cheatsheet.tokens.gguf_file import read_header
 
 LARGEST_DEFAULT_WINDOW: Final = 8192  # tokens; the key-value cache is allocated for all of them at once
 _MICRO_BATCH: Final = 32  # tokens; see LlamaServer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import singledispatch
@@ -71,6 +71,17 @@ def apply_operations(
         applied.bullets.update((bullet.id, bullet) for bullet in changed)
         applied.next_number += isinstance(numbered, Add)
     return applied
+
+
+def from_experience(operations: Iterable[Operation], experience_id: str) -> Iterator[Operation]:
+    """The operations, with the experience named as a source of what they add."""
+    for operation in operations:
+        draft = operation.draft if isinstance(operation, Add | Merge) else None
+        if draft is None:
+            yield operation
+        else:
+            sources = _united([draft.sources, (experience_id,)])
+            yield operation.model_copy(update={"draft": draft.model_copy(update={"sources": sources})})
 
 
 def _numbered(operation: Operation, number: int) -> Operation:

@@ -14,6 +14,9 @@ Status = Literal["active", "archived", "merged"]
 
 DEFAULT_SECTION = "others"
 
+RESTATEMENT = "restatement"
+"""Tag of a bullet that says no more than one question and its right answer, as an experience does that is kept."""
+
 # Slugs of ACE's sections (ace-agent/ace, playbook_utils.py); other names are abbreviated by `slug_of`.
 SECTION_SLUGS = {
     "financial_strategies_and_insights": "fin",

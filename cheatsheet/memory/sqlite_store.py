@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cheatsheet.errors import OperationError
-from cheatsheet.memory.apply import Applied, Limits, apply_operations
+from cheatsheet.memory.apply import Applied, Limits, apply_operations, from_experience
 from cheatsheet.memory.bullet import Bullet, Status, number_of
 from cheatsheet.memory.connections import IN_MEMORY, Connections, Synchronous
 from cheatsheet.memory.experience import Experience
@@ -82,7 +82,7 @@ class SqliteStore(SqliteVectors):
             space = _namespace_row(db, namespace)
             _check_new(db, space["id"], change.turn_id)
             version = _write_journal(db, space, change)
-            applied = self._apply(db, space["id"], change.operations, space["next_bullet"], change.at, version)
+            applied = self._apply(db, space["id"], _sourced(space, change), space["next_bullet"], change.at, version)
             _write_experience(db, space, change, version)
             more = tuple(then()) if then else ()
             followed = self._apply(db, space["id"], more, applied.next_number, change.at, version)
@@ -292,6 +292,11 @@ def _complete_journal(
         notes=notes,
         **change.model_dump(include={"at", "cause", "turn_id", "mode", "model", "record"}),
     )
+
+
+def _sourced(space: sqlite3.Row, change: Change) -> Iterable[Operation]:
+    id = _new_experience_id(space, change)
+    return from_experience(change.operations, id) if id else change.operations
 
 
 def _new_experience_id(space: sqlite3.Row, change: Change) -> str:

@@ -94,6 +94,7 @@ class Reflection:
 
     Attributes:
         correct: whether the answer was right, as far as is known.
+        restates: true when `key_insight` says no more than the question and its expected answer.
         tags: verdict for bullets that were in the prompt, by id.
         by: who reflected.
         notes: what went wrong on the way, e.g. that a model's reply could not be read and rules took over.
@@ -105,6 +106,7 @@ class Reflection:
     root_cause: str = ""
     correct_approach: str = ""
     key_insight: str = ""
+    restates: bool = False
     tags: Mapping[str, TagName] = field(default_factory=dict)
     by: By = "rules"
     usage: Usage = field(default_factory=Usage)

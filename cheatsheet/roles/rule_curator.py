@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cheatsheet.memory.bullet import RESTATEMENT
 from cheatsheet.memory.operations import Add, Draft, Tag
 from cheatsheet.memory.view import MemoryView
 from cheatsheet.roles.role import Attempt, Curation, ErrorKind, Reflection
@@ -28,8 +29,13 @@ class RuleCurator:
     def curate(self, reflection: Reflection, attempt: Attempt, memory: MemoryView) -> Curation:
         tags, skipped = tag_operations(reflection, memory)
         insight = reflection.key_insight.strip()
-        adds = (Add(draft=Draft(section=_SECTIONS[reflection.error], content=insight)),) if insight else ()
+        adds = (Add(draft=_draft(insight, reflection)),) if insight else ()
         return Curation(operations=(*adds, *tags), skipped=skipped)
+
+
+def _draft(insight: str, reflection: Reflection) -> Draft:
+    tags = (RESTATEMENT,) if reflection.restates else ()
+    return Draft(section=_SECTIONS[reflection.error], content=insight, tags=tags)
 
 
 def tag_operations(reflection: Reflection, memory: MemoryView) -> tuple[tuple[Tag, ...], tuple[str, ...]]:

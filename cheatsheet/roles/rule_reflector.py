@@ -67,6 +67,7 @@ def _failure(attempt: Attempt) -> Reflection:
         root_cause=_ROOT_CAUSE[error],
         correct_approach=_approach(attempt),
         key_insight=_from_comment(attempt) if contradiction else _insight(attempt, error),
+        restates=expected is not None and not contradiction and not attempt.feedback.comment.strip(),
         tags=_tags(attempt, False),
         notes=("The feedback calls the answer wrong, and expects just this answer.",) if contradiction else (),
     )

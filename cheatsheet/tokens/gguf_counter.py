@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cheatsheet.errors import MissingExtraError, SetupError
 from cheatsheet.tokens.blocks import blocks, without_surrogates
-from cheatsheet.tokens.gguf_file import Value, read_metadata
+from cheatsheet.tokens.gguf_file import Value, read_header
 
 if TYPE_CHECKING:
     import tokenizers
@@ -74,7 +75,7 @@ def _load(path: Path) -> tokenizers.Tokenizer:
             "Counting with a model file's tokenizer needs package `tokenizers`: pip install tokenizers. "
             "Or use the counter 'cl100k_base'."
         ) from error
-    metadata = read_metadata(path)
+    metadata = read_header(path).metadata
     words = _words_of(metadata, path)
     vocabulary = _strings(metadata, "tokenizer.ggml.tokens", path)
     pairs = (merge.partition(" ") for merge in _strings(metadata, "tokenizer.ggml.merges", path))
@@ -90,7 +91,7 @@ def _load(path: Path) -> tokenizers.Tokenizer:
     return tokenizer
 
 
-def _words_of(metadata: dict[str, Value], path: Path) -> tuple[str, ...]:
+def _words_of(metadata: Mapping[str, Value], path: Path) -> tuple[str, ...]:
     model, pre = metadata.get("tokenizer.ggml.model"), metadata.get("tokenizer.ggml.pre")
     if model == "gpt2" and isinstance(pre, str) and pre in _WORDS:
         return _WORDS[pre]
@@ -101,7 +102,7 @@ def _words_of(metadata: dict[str, Value], path: Path) -> tuple[str, ...]:
     )
 
 
-def _strings(metadata: dict[str, Value], key: str, path: Path) -> list[str]:
+def _strings(metadata: Mapping[str, Value], key: str, path: Path) -> list[str]:
     value = metadata.get(key)
     if isinstance(value, list):
         return [str(item) for item in value]
@@ -115,7 +116,7 @@ def _splitter(words: tuple[str, ...]) -> tokenizers.pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence([*splits, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
-def _special_tokens(metadata: dict[str, Value], vocabulary: list[str]) -> list[tokenizers.AddedToken]:
+def _special_tokens(metadata: Mapping[str, Value], vocabulary: list[str]) -> list[tokenizers.AddedToken]:
     from tokenizers import AddedToken
 
     types = metadata.get("tokenizer.ggml.token_type")

@@ -59,6 +59,21 @@ def test_solve_lives_the_whole_turn() -> None:
     assert right.recall.context.examples[0].assistant == "amber"  # the expected answer, not the wrong one
 
 
+def test_a_bullet_names_the_experience_it_comes_from_and_is_not_shown_beside_it() -> None:
+    with open_memory(top_k=1) as memory:
+        memory.learn("Where is my parcel?", "amber", expected="crimson")
+        (bullet,) = memory.memory.bullets()
+        assert bullet.sources == ("exp-00001",)
+        recall = memory.recall("Where is my parcel?")
+        assert (len(recall.bullets), len(recall.experiences)) == (0, 1)
+        memory.learn("Where is my invoice?", "amber", feedback="wrong: invoices are sent by crimson")
+        recall = memory.recall("Where is my invoice?")
+        assert (len(recall.bullets), len(recall.experiences)) == (1, 1)  # the comment says more than the example
+    with open_memory(top_k=1, mode="cumulative") as memory:
+        memory.learn("Where is my parcel?", "amber", expected="crimson")
+        assert len(memory.recall("Where is my parcel?").bullets) == 1
+
+
 def test_a_turn_that_served_bullets_counts_their_use(memory: Engine) -> None:
     memory.apply([Add(draft=Draft(content="Double charges go to amber"))])
     memory.learn(memory.recall("double charges"), "amber", feedback=True, used=("misc-00001",))
