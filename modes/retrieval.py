@@ -17,7 +17,8 @@ from modes.reflective import reflect_and_curate
 class Retrieval:
     """Shows the top-k bullets and the top-k experiences, the most similar last.
 
-    A bullet that only restates an experience that is shown itself is left out: it would cost tokens and say nothing.
+    A bullet that only restates experiences of this memory is left out: they are found by themselves, and it would cost
+    tokens without saying more.
 
     Attributes:
         top_k: how many of each.
@@ -32,9 +33,8 @@ class Retrieval:
 
     def recall(self, query: Query, memory: MemoryView) -> Recalled:
         experiences = memory.nearest_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
-        shown = {hit.value.id for hit in experiences}
         found = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
-        bullets = [hit for hit in found if not _restates(hit.value, shown)]
+        bullets = [hit for hit in found if not _restates_experiences(hit.value, memory)]
         return Recalled(
             sections=(
                 bullets_section([hit.value for hit in bullets], shorten="drop-first"),
@@ -48,5 +48,6 @@ class Retrieval:
         return reflect_and_curate(attempt, memory, self.reflector, self.curator, remember=True)
 
 
-def _restates(bullet: Bullet, shown: set[str]) -> bool:
-    return RESTATEMENT in bullet.tags and bool(bullet.sources) and shown.issuperset(bullet.sources)
+def _restates_experiences(bullet: Bullet, memory: MemoryView) -> bool:
+    kept = (memory.experience(source) is not None for source in bullet.sources)
+    return RESTATEMENT in bullet.tags and bool(bullet.sources) and all(kept)
