@@ -68,8 +68,9 @@ def test_every_error_is_documented_and_in_the_tree() -> None:
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
     lines = re.findall(r"^( *[│├└─ ]*)(\w+Error)\b", cheatsheet.errors.__doc__ or "", flags=re.MULTILINE)
     parents: list[str] = []
+    margin = len(lines[0][0])
     for indent, name in lines:
-        depth = (len(indent) - 4) // 4
+        depth = (len(indent) - margin) // 4
         parents[depth:] = [name]
         if depth:
             error, parent = getattr(cheatsheet.errors, name), getattr(cheatsheet.errors, parents[depth - 1])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from cheatsheet.context.compiler import CompiledContext, Overflow, compile_context
+from cheatsheet.context.compiler import CompiledContext, compile_context
 from cheatsheet.engine.feedback import FeedbackLike, as_feedback, compare
+from cheatsheet.engine.lived import Lived, recall_of, stored, turn_of
+from cheatsheet.engine.options import Clock, EngineOptions, Judge, Record
 from cheatsheet.engine.results import Lesson, MemoryStats, Recall, Turn
 from cheatsheet.errors import OperationError, SetupError
 from cheatsheet.events import CommitEvent, Events, Metrics, RecallEvent
@@ -19,53 +21,14 @@ from cheatsheet.memory.experience import Experience, Feedback, Query
 from cheatsheet.memory.grow import grow
 from cheatsheet.memory.journal import Cause, Change, Committed, JournalEntry
 from cheatsheet.memory.operations import Operation, Tag
-from cheatsheet.memory.refine import RefinePolicy, refine
+from cheatsheet.memory.refine import refine
 from cheatsheet.memory.retriever import Retriever
 from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore
 from cheatsheet.memory.store_view import StoreView
 from cheatsheet.mode import Learned, MemoryMode, Recalled
-from cheatsheet.roles.role import Attempt, Generation, Generator
+from cheatsheet.roles.role import Attempt, Generator
 from cheatsheet.tokens import TokenCounter
 from indexes.embedder import Embedder
-
-Judge = Callable[[str], Feedback]
-"""Says what is known about an answer."""
-
-Record = Callable[[Turn], dict[str, Any]]
-"""Makes, from a turn, what the caller wants stored in the turn's own transaction (JSON)."""
-
-Clock = Callable[[], datetime]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineOptions:
-    """Numbers that the engine works with.
-
-    Attributes:
-        token_budget: the most tokens of a compiled context.
-        overflow: what happens to sections that do not fit (`compile_context`).
-        grow_threshold: cosine from which on a new bullet may be the same as an old one.
-        context_window: of the model, in tokens; None when unknown.
-        answer_tokens: room that is kept for the answer within the window.
-    """
-
-    token_budget: int = 8_000
-    overflow: Overflow = "truncate"
-    grow_threshold: float = 0.9
-    refine: RefinePolicy = field(default_factory=RefinePolicy)
-    context_window: int | None = None
-    answer_tokens: int = 2_048
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Lived:
-    """An answered question on its way into the memory."""
-
-    attempt: Attempt
-    recall: Recall | None = None
-    generation: Generation | None = None
-    trajectory: tuple[dict[str, Any], ...] = ()
-    started: float = 0.0
 
 
 def _now() -> datetime:
@@ -124,7 +87,7 @@ class Engine:
         if recalled.operations:
             self._commit(Change(at=self._clock(), cause="recall", mode=self.mode.name, operations=recalled.operations))
         context = self._compile(asked, recalled, token_budget)
-        recall = _recall(asked, recalled, context, self.mode.name, version, time.perf_counter() - started)
+        recall = recall_of(asked, recalled, context, self.mode.name, version, time.perf_counter() - started)
         self.events.emit(
             RecallEvent(
                 namespace=self.namespace,
@@ -167,14 +130,14 @@ class Engine:
             given = given.model_copy(update={"correct": compare(answer, expected).correct})
         known = recall if isinstance(recall, Recall) else None
         attempt = Attempt(
-            query=known.query if known else _as_query(recall),  # type: ignore[arg-type]  # not a Recall here
+            query=_as_query(recall.query if isinstance(recall, Recall) else recall),
             answer=answer.strip(),
             feedback=given,
             reasoning=reasoning,
             bullets=tuple(hit.value for hit in known.bullets) if known else (),
             used=tuple(used),
         )
-        lived = _Lived(attempt=attempt, recall=known, trajectory=tuple(trajectory), started=time.perf_counter())
+        lived = Lived(attempt=attempt, recall=known, trajectory=tuple(trajectory), started=time.perf_counter())
         lesson, _ = self._keep(lived, turn_id=turn_id, record=None)
         return lesson
 
@@ -212,9 +175,9 @@ class Engine:
             bullets=tuple(hit.value for hit in recall.bullets),
             used=generation.used,
         )
-        lived = _Lived(attempt=attempt, recall=recall, generation=generation, started=started)
+        lived = Lived(attempt=attempt, recall=recall, generation=generation, started=started)
         lesson, usage = self._keep(lived, turn_id=turn_id, record=record)
-        return _turn(lived, lesson, usage)
+        return turn_of(lived, lesson, usage)
 
     # The memory itself
 
@@ -286,7 +249,7 @@ class Engine:
             reserved_tokens=self.options.answer_tokens + overhead,
         )
 
-    def _keep(self, lived: _Lived, *, turn_id: str, record: Record | None) -> tuple[Lesson, Usage]:
+    def _keep(self, lived: Lived, *, turn_id: str, record: Record | None) -> tuple[Lesson, Usage]:
         """Let the mode learn, then store the turn; returns the lesson and the usage of the whole turn."""
         learned = self.mode.learn(lived.attempt, self.memory)
         usage = learned.usage + (lived.generation.usage if lived.generation else Usage())
@@ -301,15 +264,15 @@ class Engine:
             notes=(*learned.notes, *grown.notes),
             usage=learned.usage,
         )
-        recorded = record(_turn(lived, proposed, usage)) if record else None
+        recorded = record(turn_of(lived, proposed, usage)) if record else None
         if not (operations or learned.remember or recorded is not None or turn_id):
             return replace(proposed, version=self.memory.version), usage
         committed = self._commit(self._change(lived, learned, proposed, usage, turn_id, recorded))
-        return _stored(proposed, committed), usage
+        return stored(proposed, committed), usage
 
     def _change(
         self,
-        lived: _Lived,
+        lived: Lived,
         learned: Learned,
         lesson: Lesson,
         usage: Usage,
@@ -329,7 +292,7 @@ class Engine:
             notes=(*lesson.skipped, *lesson.notes),
         )
 
-    def _experience(self, lived: _Lived, usage: Usage, at: datetime) -> Experience:
+    def _experience(self, lived: Lived, usage: Usage, at: datetime) -> Experience:
         attempt = lived.attempt
         return Experience(
             query=attempt.query.text,
@@ -379,46 +342,3 @@ def _judged(answer: str, expected: str | None, judge: Judge | None) -> Feedback:
     if judge is not None:
         return judge(answer)
     return Feedback() if expected is None else compare(answer, expected)
-
-
-def _recall(
-    query: Query, recalled: Recalled, context: CompiledContext, mode: str, version: int, seconds: float
-) -> Recall:
-    shown = frozenset(context.shown_ids)
-    return Recall(
-        query=query,
-        context=context,
-        mode=mode,
-        version=version,
-        bullets=tuple(hit for hit in recalled.bullets if hit.value.id in shown),
-        experiences=tuple(hit for hit in recalled.experiences if hit.value.id in shown),
-        operations=recalled.operations,
-        usage=recalled.usage,
-        notes=recalled.notes,
-        seconds=seconds,
-    )
-
-
-def _turn(lived: _Lived, lesson: Lesson, usage: Usage) -> Turn:
-    if lived.recall is None or lived.generation is None:
-        raise TypeError("A turn needs a recall and a generation.")
-    return Turn(
-        recall=lived.recall,
-        generation=lived.generation,
-        feedback=lived.attempt.feedback,
-        lesson=lesson,
-        usage=usage,
-        seconds=time.perf_counter() - lived.started,
-    )
-
-
-def _stored(lesson: Lesson, committed: Committed) -> Lesson:
-    entry = committed.entry
-    return replace(
-        lesson,
-        operations=entry.operations[: len(entry.operations) - len(committed.followed)],
-        archived=committed.followed,
-        experience_id=entry.experience_id,
-        skipped=(*lesson.skipped, *committed.skipped),
-        version=entry.version,
-    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cheatsheet.engine.engine import Engine, EngineOptions
+from cheatsheet.engine.engine import Engine
+from cheatsheet.engine.options import EngineOptions
 from cheatsheet.errors import SettingsError
 from cheatsheet.memory.apply import Limits
 from cheatsheet.memory.refine import RefinePolicy
@@ -190,15 +191,23 @@ def _generator(settings: Settings, model: Model | None) -> ModelGenerator | None
 
 
 def _reflector(settings: Settings, model: Model | None) -> Reflector:
-    chosen = build_model(settings, settings.reflector_model, settings.reflector_api_base) or model
+    chosen = _role_model(settings, model, settings.reflector_model, settings.reflector_api_base)
     by_model = _by_model("reflector", settings.reflector, chosen)
     return ModelReflector(by_model) if by_model else RuleReflector()
 
 
 def _curator(settings: Settings, model: Model | None) -> Curator:
-    chosen = build_model(settings, settings.curator_model, settings.curator_api_base) or model
+    chosen = _role_model(settings, model, settings.curator_model, settings.curator_api_base)
     by_model = _by_model("curator", settings.curator, chosen)
     return ModelCurator(by_model) if by_model else RuleCurator()
+
+
+def _role_model(settings: Settings, model: Model | None, name: str | None, api_base: str | None) -> Model | None:
+    """The model that a role was given, or else the answering one. The answering model's key goes to no other place."""
+    if name is None and api_base is None:
+        return model
+    elsewhere = settings.model_copy(update={"api_key": None, "context_window": None})
+    return build_model(elsewhere, name or settings.model, api_base)
 
 
 def _by_model(role: str, setting: str, model: Model | None) -> Model | None:

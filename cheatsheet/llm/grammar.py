@@ -22,8 +22,13 @@ def choices_grammar(choices: Sequence[str], *, after: str = "") -> str:
     """
     if not choices:
         raise ValueError("A grammar needs at least one choice.")
+    return "root ::= " + " | ".join(map(_literal, continued(choices, after)))
+
+
+def continued(choices: Sequence[str], after: str) -> list[str]:
+    """The choices as they continue a text: with a space before them where it ends in a word or a mark."""
     space = " " if after and not after[-1].isspace() else ""
-    return "root ::= " + " | ".join(_literal(space + choice) for choice in choices)
+    return [space + choice for choice in choices]
 
 
 def _literal(text: str) -> str:

@@ -31,7 +31,7 @@ class LlamaServer:
       the rest of one whose beginning is cached. Measured on SmolLM2-135M: log-probabilities moved by up to 0.14 and
       10 of 28 greedy answers changed with what was cached; with 32: equal to the last digit.
 
-    Flash attention is off: on two cores, 69 new tokens behind 3,900 cached ones took 1.6 s without it and 2.7 s with it.
+    Flash attention is off: on two cores, 69 new tokens behind 3,900 cached ones took 1.6 s without and 2.7 s with it.
 
     llama.cpp opens a port on 127.0.0.1 in any case; a random key keeps it shut.
     """

@@ -17,12 +17,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cheatsheet.errors import SetupError
 from cheatsheet.llm.gguf_files import resolve_gguf
-from cheatsheet.llm.grammar import choices_grammar
+from cheatsheet.llm.grammar import choices_grammar, continued
 from cheatsheet.llm.litellm_model import load_litellm
 from cheatsheet.llm.llama_server import server_for
+from cheatsheet.tokens.gguf_counter import GGUFCounter
 
 if TYPE_CHECKING:
     from litellm import ModelResponse
@@ -31,6 +34,7 @@ __all__ = ["PROVIDER", "register_local_provider", "resolve_gguf"]
 
 PROVIDER = "local"
 _PASSED_ON = frozenset({"temperature", "max_tokens", "stop", "response_format", "seed", "grammar", "top_p", "top_k"})
+_USUAL_BIAS = 100.0  # added to a logit: far above any difference between two tokens
 _registering = threading.Lock()
 
 
@@ -54,29 +58,46 @@ def register_local_provider() -> None:
 def _complete(call: Mapping[str, Any]) -> ModelResponse:
     """One call as litellm describes it: model, messages, optional_params, litellm_params, model_response."""
     options: Mapping[str, Any] = call["optional_params"]
-    server = server_for(resolve_gguf(call["model"]), n_ctx=options.get("n_ctx"), threads=options.get("threads"))
+    path = resolve_gguf(call["model"])
+    server = server_for(path, n_ctx=options.get("n_ctx"), threads=options.get("threads"))
     if (call.get("litellm_params") or {}).get("text_completion"):
-        result = server.complete(_continuation(call["messages"], options))
+        result = server.complete(_continuation(call["messages"], options, path))
     else:
-        result = server.chat({"messages": call["messages"], **_settings(options)})
+        result = server.chat({"messages": call["messages"], **_settings(options, path)})
     _raise_error(result, call["model"])
     return _fill(call["model_response"], result, call["model"])
 
 
-def _continuation(messages: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> dict[str, Any]:
+def _continuation(messages: Sequence[Mapping[str, Any]], options: Mapping[str, Any], path: Path) -> dict[str, Any]:
     prompt = str(messages[0]["content"])
-    body = {"prompt": prompt, **_settings(options, after=prompt)}
+    body = {"prompt": prompt, **_settings(options, path, after=prompt)}
     if response_format := body.pop("response_format", None):
         body["json_schema"] = response_format["json_schema"]["schema"]  # llama.cpp's name for it in text completions
     return body
 
 
-def _settings(options: Mapping[str, Any], *, after: str = "") -> dict[str, Any]:
+def _settings(options: Mapping[str, Any], path: Path, *, after: str = "") -> dict[str, Any]:
     settings: dict[str, Any] = {"temperature": 0.0, "seed": 0, "cache_prompt": True}
     settings |= {name: value for name, value in options.items() if name in _PASSED_ON}
     if options.get("choices"):
         settings["grammar"] = choices_grammar(options["choices"], after=after)
+        settings["logit_bias"] = _as_usually_spelt(options["choices"], path, after)
     return settings
+
+
+def _as_usually_spelt(choices: Sequence[str], path: Path, after: str) -> list[tuple[int, float]]:
+    """A bias by which choices are compared as the tokens that they are usually read as.
+
+    A grammar alone also lets the model begin with " " or " i" instead of " indigo", which is likely for reasons that
+    have nothing to do with the answer, and is then spelt out letter by letter. Empty where the tokenizer of the file
+    is of a kind that is not known.
+    """
+    counter = GGUFCounter(path)
+    try:
+        tokens = {number for choice in continued(choices, after) for number in counter.encode(choice)}
+    except SetupError:
+        return []
+    return [(number, _USUAL_BIAS) for number in sorted(tokens)]
 
 
 def _raise_error(result: Mapping[str, Any], model: str) -> None:

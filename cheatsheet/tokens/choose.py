@@ -23,7 +23,7 @@ def counter_for(model: str, *, gguf: Path | None = None) -> TokenCounter:
 
     Returns:
         The model's own tokenizer for a local model whose file is given and for OpenAI's models; otherwise
-        `cl100k_base`, an estimate that is usually within a fifth for English and may be further off for other scripts.
+        `cl100k_base`, which is an estimate for models of other families.
     """
     if gguf is not None and model.startswith("local/"):
         return GGUFCounter(gguf)

@@ -62,8 +62,13 @@ class GGUFCounter:
             SetupError: the file cannot be read, or its tokenizer is of another kind.
             MissingExtraError: package `tokenizers` is not installed.
         """
+        return len(self.encode(text))
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of the text's tokens in the model's vocabulary; errors as in `count`."""
         tokenizer = _load(self._path)
-        return sum(len(tokenizer.encode(block, add_special_tokens=False)) for block in blocks(without_surrogates(text)))
+        parts = (tokenizer.encode(block, add_special_tokens=False) for block in blocks(without_surrogates(text)))
+        return [number for part in parts for number in part.ids]
 
 
 @lru_cache(maxsize=4)

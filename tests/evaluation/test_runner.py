@@ -152,7 +152,7 @@ def test_a_target_that_cannot_be_read_stops_the_run_before_the_first_question(tm
 
 def test_stopping_says_where_to_go_on(tmp_path: Path) -> None:
     world = World(kill={"retrieval:2": ("before-commit", KeyboardInterrupt())})
-    with pytest.raises(RunStoppedError, match=r"Stopped after 6 of 10 questions.*--resume.*run\.") as stop:
+    with pytest.raises(RunStoppedError, match=r"Stopped after 6 of 10 questions.*--resume --out .*run") as stop:
         _run(tmp_path, world, TASK, "default", "retrieval")
     assert (stop.value.done, stop.value.total, stop.value.folder) == (6, 10, tmp_path / "run")
     assert world.opened == world.closed

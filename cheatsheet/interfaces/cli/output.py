@@ -23,6 +23,11 @@ def print_note(text: str) -> None:
     sys.stderr.write(text.rstrip("\n") + "\n")
 
 
+def print_embedding(done: int, total: int) -> None:
+    """How far the embedding of a whole memory has come, on stderr."""
+    print_note(f"embedded {done:,} of {total:,} texts")
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> None:
     """A table on a terminal; in a pipe one line a row, cells separated by tabs and never shortened."""
     if not sys.stdout.isatty():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cheatsheet.interfaces.cli.options import AsJson, with_settings
-from cheatsheet.interfaces.cli.output import print_json, print_note, print_text
+from cheatsheet.interfaces.cli.output import print_embedding, print_json, print_note, print_text
 from cheatsheet.settings import Settings
 
 # What a command works with is imported when it runs, so that `--help` answers at once.
@@ -109,7 +109,7 @@ def describe(operation: Operation) -> str:
 def _open(settings: Settings) -> Engine:
     from cheatsheet.interfaces.wiring import build_engine
 
-    return build_engine(settings)
+    return build_engine(settings, progress=print_embedding)
 
 
 def _query(question: str, choices: str | None) -> Query:
