@@ -161,6 +161,7 @@ class Engine:
             SetupError: the memory was opened without a model.
             ModelError: the call of the model failed; nothing was learnt.
             OperationError: `turn_id` was learnt before; the model was not asked.
+            StoreError: the memory could not be written; a note on the error holds the answer.
         """
         self._check_new(turn_id)
         generator = self._needed_generator()
@@ -176,7 +177,11 @@ class Engine:
             used=generation.used,
         )
         lived = Lived(attempt=attempt, recall=recall, generation=generation, started=started)
-        lesson, usage = self._keep(lived, turn_id=turn_id, record=record)
+        try:
+            lesson, usage = self._keep(lived, turn_id=turn_id, record=record)
+        except Exception as error:
+            error.add_note(f"The question had been answered, but the turn was not stored. Answer: {attempt.answer}")
+            raise
         return turn_of(lived, lesson, usage)
 
     # The memory itself
@@ -256,7 +261,7 @@ class Engine:
         usage += lived.recall.usage if lived.recall else Usage()
         grown = grow(learned.operations, self.memory, self._embedder, threshold=self.options.grow_threshold)
         used = [Tag(id=bullet.id, uses=1) for bullet in lived.attempt.bullets]
-        operations = (*grown.operations, *used) if learned.operations or learned.remember or used else ()
+        operations = (*grown.operations, *used)
         proposed = Lesson(
             operations=operations,
             reflection=learned.reflection,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cheatsheet.errors import ModelUnavailableError
 from cheatsheet.llm.model import Outcome, Reply
 from cheatsheet.llm.scripted import ScriptedModel
 from cheatsheet.memory.experience import Experience, Feedback, Query
@@ -175,6 +176,25 @@ def test_m5_an_unreadable_reply_is_no_exception(kind: Kind, view: StoreView, rep
 def test_m5_a_filtered_reply_is_no_exception(kind: Kind, view: StoreView) -> None:
     filtered = Reply(text="", outcome=Outcome.FILTERED, model="m")
     kind.make([filtered, filtered]).learn(attempt(view), view)
+
+
+@pytest.mark.parametrize("fails", ["reflector", "curator"])
+def test_an_answer_is_not_lost_when_the_model_of_a_role_fails(view: StoreView, fails: str) -> None:
+    broken = ScriptedModel([ModelUnavailableError("no connection")])
+    reflector = ModelReflector(broken if fails == "reflector" else ScriptedModel([REFLECTION]))
+    curator = ModelCurator(broken if fails == "curator" else ScriptedModel([CURATION]))
+    learned = Cumulative(reflector=reflector, curator=curator, limit=100).learn(attempt(view), view)
+    assert any(isinstance(operation, Add) for operation in learned.operations)
+    assert any("because the model failed: no connection" in note for note in learned.notes)
+
+
+def test_a_fault_of_the_program_is_not_taken_for_a_failed_call(view: StoreView) -> None:
+    """L11: a TypeError surfaces, and the model is asked once."""
+    model = ScriptedModel([TypeError("a bug")])
+    mode = Cumulative(reflector=ModelReflector(model), curator=RuleCurator(), limit=100)
+    with pytest.raises(TypeError, match="a bug"):
+        mode.learn(attempt(view), view)
+    assert len(model.requests) == 1
 
 
 def test_the_four_modes_show_what_their_table_says(view: StoreView) -> None:

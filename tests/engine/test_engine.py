@@ -14,7 +14,14 @@ import cheatsheet
 from cheatsheet.engine.engine import Engine
 from cheatsheet.engine.feedback import as_feedback
 from cheatsheet.engine.results import Turn
-from cheatsheet.errors import BudgetError, BulletError, ModelUnavailableError, OperationError, SetupError
+from cheatsheet.errors import (
+    BudgetError,
+    BulletError,
+    ModelUnavailableError,
+    OperationError,
+    SetupError,
+    StoreError,
+)
 from cheatsheet.llm.model import Capabilities, Outcome, Reply, Usage
 from cheatsheet.llm.scripted import ScriptedModel
 from cheatsheet.memory.experience import Feedback, Query
@@ -140,6 +147,17 @@ def test_a_failed_call_learns_nothing() -> None:
             memory.solve("Where?", expected="amber", turn_id="t")
         assert memory.stats().version == 0
         assert memory.solve("Where?", expected="amber", turn_id="t").correct
+
+
+def test_an_answer_that_cannot_be_stored_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object, **more: object) -> None:
+        raise StoreError("the disk is full")
+
+    with open_memory(["amber"]) as memory:
+        monkeypatch.setattr(memory._store, "commit", full)
+        with pytest.raises(StoreError, match="the disk is full") as caught:
+            memory.solve("Where?", expected="amber")
+    assert caught.value.__notes__ == ["The question had been answered, but the turn was not stored. Answer: amber"]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.EMPTY, Outcome.FILTERED, Outcome.TOOL_CALLS])

@@ -2,67 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
-
 import pytest
 
-from cheatsheet.memory.grow import Grown, grow
-from cheatsheet.memory.journal import Change
-from cheatsheet.memory.operations import Add, Draft, Merge, Operation, Tag
-from cheatsheet.memory.retriever import Retriever
-from cheatsheet.memory.sqlite_store import SqliteStore
-from cheatsheet.memory.store_view import StoreView
-from indexes.cached import CachedEmbedder
-from indexes.exact import ExactIndex
-from indexes.hashing import HashingEmbedder
-from indexes.vectors import Matrix
-
-NOW = datetime(2026, 1, 5, tzinfo=UTC)
-
-
-class AllAlike(HashingEmbedder):
-    """Every text is as near as can be to every other, so that only the words can tell them apart."""
-
-    def embed(self, texts: object, kind: object = "document") -> Matrix:
-        rows = super().embed([str(text) for text in texts], "document")  # type: ignore[attr-defined]  # a sequence
-        rows[:] = 0
-        rows[:, 0] = 1
-        return rows
-
-
-class Memory:
-    """A store, its view and an embedder."""
-
-    def __init__(self, embedder: HashingEmbedder) -> None:
-        self.store = SqliteStore(":memory:")
-        self.embedder = CachedEmbedder(embedder, self.store)
-        retriever = Retriever(self.store, self.embedder, namespace="default", make_index=ExactIndex)
-        self.view = StoreView(self.store, retriever, namespace="default")
-
-    def commit(self, *operations: Operation) -> None:
-        self.store.commit("default", Change(at=NOW, cause="user", operations=operations))
-
-    def grow(self, *operations: Operation, threshold: float = 0.9) -> Grown:
-        return grow(operations, self.view, self.embedder, threshold=threshold)
-
-
-@pytest.fixture
-def alike() -> Iterator[Memory]:
-    memory = Memory(AllAlike(dim=8))
-    yield memory
-    memory.store.close()
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    memory = Memory(HashingEmbedder())
-    yield memory
-    memory.store.close()
-
-
-def add(content: str, **more: object) -> Add:
-    return Add(draft=Draft.model_validate({"content": content} | more))
+from cheatsheet.memory.operations import Add, Draft, Merge, Remove, Tag, Update
+from tests.memory.worlds import Memory, add
 
 
 def test_a_paraphrase_is_merged_with_its_counters_and_sources(alike: Memory) -> None:
@@ -138,8 +81,6 @@ def test_long_texts_with_the_same_beginning_stay_apart(alike: Memory) -> None:
 
 def test_a_changed_text_is_compared_by_its_new_words(memory: Memory) -> None:
     """D12: an update must not leave the old embedding behind."""
-    from cheatsheet.memory.operations import Update
-
     memory.commit(add("Check the units of every quantity"))
     memory.commit(Update(id="misc-00001", content="Deploy on Mondays only"))
     assert memory.view.nearest_bullets("Deploy on Mondays only", 1)[0].score == pytest.approx(1.0, abs=1e-5)
@@ -157,8 +98,6 @@ def test_a_batch_is_compared_with_itself(memory: Memory) -> None:
 
 
 def test_archived_bullets_and_other_kinds_take_nothing_in(memory: Memory) -> None:
-    from cheatsheet.memory.operations import Remove
-
     memory.commit(add("Check the units"), add("Close the file", kind="legal"))
     memory.commit(Remove(id="misc-00001"))
     assert isinstance(memory.grow(add("Check the units")).operations[0], Add)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,20 +13,7 @@ from cheatsheet.memory.refine import RefinePolicy, estimate_tokens, refine
 from cheatsheet.memory.sqlite_store import SqliteStore
 from indexes.hashing import HashingEmbedder
 from tests.memory.strategies import drafts
-from tests.memory.test_grow import Memory
-
-NOW = datetime(2026, 1, 5, tzinfo=UTC)
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    memory = Memory(HashingEmbedder())
-    yield memory
-    memory.store.close()
-
-
-def add(content: str, **more: object) -> Add:
-    return Add(draft=Draft.model_validate({"content": content} | more))
+from tests.memory.worlds import NOW, Memory, add
 
 
 def archived(memory: Memory, policy: RefinePolicy) -> dict[str, str]:

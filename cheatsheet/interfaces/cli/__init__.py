@@ -73,5 +73,5 @@ def main(arguments: list[str] | None = None) -> None:
         print_note(str(stopped))
         sys.exit(EXIT_STOPPED)
     except CheatsheetError as error:
-        print_note(f"Error: {error}")
+        print_note("\n".join([f"Error: {error}", *getattr(error, "__notes__", ())]))
         sys.exit(EXIT_MISTAKE if isinstance(error, SetupError) else EXIT_FAILED)
