@@ -6,6 +6,7 @@ import http.client
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from cheatsheet.llm.litellm_model import LiteLLMModel, load_litellm
 from cheatsheet.llm.llama_server import server_for
 from cheatsheet.llm.local_provider import PROVIDER, register_local_provider
 from cheatsheet.llm.model import Message, Outcome, Request
+from cheatsheet.tokens.gguf_counter import GGUFCounter
 from tests.llm.local import NAME, THREADS, WINDOW, local_model, local_server, needs_local
 
 pytestmark = needs_local
@@ -95,6 +97,7 @@ def test_a_prompt_and_its_settings_arrive_unchanged(monkeypatch: pytest.MonkeyPa
         "cache_prompt": True,
         "stop": ["\n"],
         "grammar": 'root ::= " amber"',
+        "logit_bias": [(number, 100.0) for number in GGUFCounter(resolve_gguf(NAME)).encode(" amber")],
     }
 
 
@@ -229,3 +232,21 @@ def test_a_name_that_is_neither_a_model_nor_a_file() -> None:
         LiteLLMModel("local/smollm2").check()
     with pytest.raises(SetupError, match="does not exist"):
         LiteLLMModel("local/none.gguf").check()
+
+
+def test_choices_are_compared_as_the_tokens_that_they_are_usually_read_as() -> None:
+    """Each name is one token behind a space; a grammar alone would let the model spell it letter by letter."""
+    names = ("amber", "cobalt", "indigo", "olive", "scarlet", "violet")
+    counter = GGUFCounter(resolve_gguf(NAME))
+    assert {counter.count(f" {name}") for name in names} == {1}
+    for question in ("Where is my parcel?", "how do i delete my account", "The washing machine leaks."):
+        prompt = f"Question: {question}\nAnswer:"
+        reply = local_model().complete(Request(prompt=prompt, max_tokens=20, choices=names))
+        assert reply.text in names
+        assert reply.usage.completion_tokens == 2  # the name, and the end
+
+
+def test_a_tokenizer_that_is_not_known_leaves_choices_to_the_grammar(tmp_path: Path) -> None:
+    path = tmp_path / "other.gguf"
+    path.write_bytes(b"no model at all")
+    assert local_provider._as_usually_spelt(["amber"], path, "Team:") == []
