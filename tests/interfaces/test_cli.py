@@ -92,7 +92,7 @@ def test_output_in_a_pipe_is_clean(shell: Shell) -> None:
     assert lines[0].split("\t") == ["id", "section", "helpful", "harmful", "uses", "content"]
     assert len(lines[1].split("\t")) == 6
     assert "\x1b" not in out
-    assert "1 bullets shown; 1 experiences remembered." in err
+    assert "bullets shown: 1, experiences remembered: 1" in err
     assert shell("recall", "q")[1].count("\x1b") == 0
 
 

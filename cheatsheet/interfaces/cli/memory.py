@@ -49,7 +49,7 @@ def show(
         return
     columns = ("id", "section", "helpful", "harmful", "uses", "content")
     print_table(columns, [_cells(bullet) for bullet in bullets])
-    print_note(f"{len(bullets)} bullets shown; {experiences} experiences remembered.")
+    print_note(f"bullets shown: {len(bullets)}, experiences remembered: {experiences}")
 
 
 @with_settings()
