@@ -1,4 +1,5 @@
 # Two commands do everything: `make demo` and `make test`. Both set up .venv first.
+# A demo that was stopped goes on where it was; `make demo RUN=runs/another` makes a new one.
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,8 +25,7 @@ $(VENV)/.ready-%: pyproject.toml constraints.txt
 	touch $@
 
 demo: $(VENV)/.ready-local
-	rm -rf $(RUN)
-	$(BIN)/cheatsheet eval $(TASK) --model local/smollm2-135m --top-k 3 --out $(RUN)
+	$(BIN)/cheatsheet eval $(TASK) --model local/smollm2-135m --top-k 3 --out $(RUN) --resume
 
 test: lint
 	$(BIN)/python -m pytest
