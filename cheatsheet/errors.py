@@ -10,6 +10,7 @@ CheatsheetError
 ├── BudgetError                   a negative budget
 ├── BulletError                   a bullet that breaks a rule: empty, too long, negative counters
 ├── OperationError                an operation that names what is not there
+├── NotLearntError                a turn that was to be learnt in the background was not
 ├── StoreError                    the memory file
 │   ├── StoreReadOnlyError        it cannot be written
 │   ├── StoreCorruptError         it is damaged; it is left as it is
@@ -58,6 +59,7 @@ __all__ = [
     "ModelRequestError",
     "ModelUnavailableError",
     "NonFiniteVectorError",
+    "NotLearntError",
     "OperationError",
     "RunStoppedError",
     "SettingsError",
@@ -130,6 +132,10 @@ class BulletError(CheatsheetError, ValueError):
 
 class OperationError(CheatsheetError, ValueError):
     """An operation that cannot be applied to the memory as it is."""
+
+
+class NotLearntError(CheatsheetError):
+    """A turn that was to be learnt in the background was not: the queue is full, or the learner is closed."""
 
 
 class StoreError(CheatsheetError):

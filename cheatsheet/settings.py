@@ -6,20 +6,31 @@ Every setting has one name everywhere: `top_k` as an argument and in the file, `
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from cheatsheet.errors import SettingsError, nearest_name
-from modes.names import mode_name
+from modes.names import variant
 
 ENV_PREFIX = "CHEATSHEET_"
 FILE_NAMES = ("cheatsheet.toml", "cheatsheet.yaml", "cheatsheet.yml")
+
+# A section of a practitioner's settings file that is understood as well, and what its names mean.
+FOREIGN_SECTION = "ace_engine"
+_FOREIGN_NAMES = {
+    "max_context_size": "token_budget",
+    "default_mode": "mode",
+    "retrieval.top_k": "top_k",
+    "retrieval.similarity_threshold": "similarity_threshold",
+    "reflection.depth": "reflection_depth",
+}
 
 # The context engine whose budget variable is understood as well.
 _FOREIGN_ENV = {"MINICLAW_TOKEN_BUDGET": "token_budget"}
@@ -44,7 +55,20 @@ class Settings(BaseSettings):
     busy_timeout_s: float = Field(30.0, gt=0, description="seconds to wait for other processes that write")
 
     # What is remembered, and how
-    mode: str = Field("retrieval", description="memory mode: `default`, `full-history`, `cumulative`, `retrieval`")
+    mode: str = Field(
+        "retrieval", description="memory mode: `default`, `full-history`, `cumulative`, `retrieval`, `auto`"
+    )
+    curation: Literal["delta", "rewrite"] = Field(
+        "delta",
+        description="how `cumulative` learns: by small operations, or by a model that writes the cheatsheet anew",
+    )
+    synthesis: bool = Field(
+        False,
+        description="whether in `retrieval` a model first writes a cheatsheet for the question from what is found",
+    )
+    reflection_depth: int = Field(
+        3, ge=1, description="most rounds of reflection while an answer is wrong, where the Reflector is a model"
+    )
     top_k: int = Field(5, ge=1, description="bullets and experiences shown by the mode `retrieval`")
     similarity_threshold: float = Field(
         0.0, ge=-1, le=1, description="lowest cosine to the question of what the mode `retrieval` shows"
@@ -59,10 +83,41 @@ class Settings(BaseSettings):
     max_sheet_tokens: int | None = Field(
         None, ge=1, description="most tokens of all active bullets together; the worst are archived"
     )
+    max_experiences: int | None = Field(
+        None, ge=1, description="most experiences that are served; the least recently used are archived"
+    )
     max_bullet_chars: int = Field(8_000, ge=1, description="longest content of a bullet, in characters")
-    harmful_weight: float = Field(1.0, ge=0, description="how many helpful votes a harmful vote outweighs")
+    helpful_weight: float = Field(1.0, gt=0, description="what a helpful vote counts in a bullet's utility")
+    harmful_weight: float = Field(1.0, ge=0, description="what a harmful vote takes from a bullet's utility")
+    half_life_days: float | None = Field(
+        None, gt=0, description="days without use after which a bullet's votes count half; without it they do not age"
+    )
     harmful_votes: int = Field(
         3, ge=1, description="harmful votes from which on a bullet with a utility below zero is archived"
+    )
+
+    merger: Literal["rules", "model"] = Field(
+        "rules", description="who finds the words of merged bullets; counters and ids never come from a model"
+    )
+    compress: bool = Field(False, description="whether new bullets lose their filler words")
+    left_out: Literal["keep", "archive"] = Field(
+        "keep", description="what becomes of bullets that a rewritten cheatsheet leaves out"
+    )
+    max_loss: float = Field(
+        0.2, ge=0, le=1, description="largest share of the bullets that one proposal may remove; above it none goes"
+    )
+    max_erosion: float = Field(
+        0.3, ge=0, le=1, description="largest share of the bullets that rewriting may remove over many steps"
+    )
+
+    mask_secrets: bool = Field(True, description="whether keys, tokens and passwords are masked in what is stored")
+    untrusted: tuple[str, ...] = Field(
+        (),
+        description="sources (`mcp`, `*.md`) and causes (`import`, `agent`, `turn`) whose bullets are not served until "
+        "`cheatsheet restore` releases them",
+    )
+    quarantine_signs: bool = Field(
+        True, description="whether bullets that look like injected instructions are not served until they are released"
     )
 
     # What is shown
@@ -74,6 +129,45 @@ class Settings(BaseSettings):
     examples: Literal["auto", "chat", "text", "continuation"] = Field(
         "auto", description="how experiences are shown to the model; `auto` suits the model"
     )
+
+    scaffold: bool | None = Field(
+        None, description="whether the model is told how to use and cite the notes; by default where it helps"
+    )
+    answer_rounds: int = Field(
+        1, ge=1, description="how often a question is answered before the answer counts, the earlier ones shown"
+    )
+    recall_cache: int = Field(
+        128, ge=0, description="compiled contexts kept for when the same is asked of an unchanged memory"
+    )
+
+    order: Literal["priority", "cache"] = Field(
+        "priority",
+        description="how sections stand: by priority, or those that seldom change first, for providers' prompt caches",
+    )
+
+    # The context of an agent, beside what is remembered
+    time_zone: str | None = Field(
+        None, description="time zone of the user, such as `Europe/Berlin`; by default that of the machine"
+    )
+    time_modes: dict[str, str | list[str]] | None = Field(
+        None, description='hours of each time mode in place of the usual ones, such as `{"night": "22:00-06:00", …}`'
+    )
+    providers: tuple[str, ...] = Field((), description="further context providers, as `package.module:name`")
+    provider_timeout_s: float = Field(0.8, gt=0, description="seconds for one provider; a slower one is left out")
+    git_timeout_s: float = Field(0.5, gt=0, description="seconds for git to tell the status of the workspace")
+
+    # Code that a model writes
+    run_code: Literal["off", "marked", "all"] = Field(
+        "off", description="run Python in replies: never, where `EXECUTE CODE!` follows it, or every Python block"
+    )
+    code_rounds: int = Field(
+        3, ge=1, description="most replies whose programs are run for one answer, each output shown to the model"
+    )
+    code_isolation: Literal["auto", "required", "none"] = Field(
+        "auto", description="whether bubblewrap shuts programs in: where it works, always, or never"
+    )
+    code_timeout_s: float = Field(3.0, gt=0, description="seconds for one program")
+    code_memory_mib: int = Field(512, ge=16, description="memory for one program, in MiB")
 
     # Embeddings
     embedder: str = Field(
@@ -94,6 +188,9 @@ class Settings(BaseSettings):
     retries: int = Field(3, ge=0, description="further tries of a call that failed for a passing reason")
     fallbacks: tuple[str, ...] = Field((), description="models asked in turn when `model` is unavailable")
     context_window: int | None = Field(None, ge=1, description="of the model, in tokens, where it is not known")
+    model_cache: Literal["off", "memory", "disk"] = Field(
+        "off", description="LiteLLM's cache of replies: none, in this process, or in `home`"
+    )
     reflector: Literal["auto", "model", "rules"] = Field(
         "auto", description="who reflects; `auto`: the model, or the rules where it is absent or small"
     )
@@ -103,10 +200,20 @@ class Settings(BaseSettings):
     curator_model: str | None = Field(None, description="model of the curator, if not `model`")
     curator_api_base: str | None = Field(None, description="address of the curator's model")
 
-    @field_validator("mode")
+    @model_validator(mode="before")
     @classmethod
-    def _known_mode(cls, mode: str) -> str:
-        return mode_name(mode)
+    def _published_mode(cls, values: Any) -> Any:
+        """A published name of a mode brings the settings that it stands for; those that are given as well hold."""
+        if isinstance(values, dict) and isinstance(values.get("mode"), str):
+            meant = variant(values["mode"])
+            return {**meant.settings, **values, "mode": meant.mode}
+        return values
+
+    @field_validator("time_modes", mode="before")
+    @classmethod
+    def _as_json(cls, value: Any) -> Any:
+        """On the command line a table is written as JSON."""
+        return json.loads(value) if isinstance(value, str) else value
 
     @property
     def home_folder(self) -> Path:
@@ -172,8 +279,9 @@ class _FileSource(PydanticBaseSettingsSource):
         if path is None:
             return {}
         values = _read_file(path)
+        foreign = _translated(values.pop(FOREIGN_SECTION, {}), path)
         _check_names(values, f"setting in {path}")
-        return values
+        return foreign | values
 
     def _find(self) -> Path | None:
         named = self._named("config")
@@ -203,6 +311,28 @@ def _read_file(path: Path) -> dict[str, Any]:
     return {str(name): value for name, value in values.items()}
 
 
+def _translated(section: Any, path: Path) -> dict[str, Any]:
+    """The section `ace_engine` in our names.
+
+    Raises:
+        SettingsError: it is no section, or has a name that is not understood.
+    """
+    if not isinstance(section, dict):
+        raise SettingsError(
+            f"{FOREIGN_SECTION} in {path} must hold names and values, such as `max_context_size: 4096`."
+        )
+    flat: dict[str, Any] = {}
+    for name, value in section.items():
+        flat |= {f"{name}.{part}": item for part, item in value.items()} if isinstance(value, dict) else {name: value}
+    for name in flat:
+        if name not in _FOREIGN_NAMES:
+            raise SettingsError(
+                f"Unknown setting {FOREIGN_SECTION}.{name} in {path}. This section may hold "
+                f"{', '.join(_FOREIGN_NAMES)}; every other setting stands outside it, under its own name."
+            )
+    return {_FOREIGN_NAMES[name]: value for name, value in flat.items()}
+
+
 def _env_names(environ: Mapping[str, str]) -> list[str]:
     return [name.removeprefix(ENV_PREFIX).lower() for name in environ if name.startswith(ENV_PREFIX)]
 
@@ -216,9 +346,10 @@ def _check_names(names: Iterable[str], what: str, shown: Any = str) -> None:
 
 
 def _sentence(error: ValidationError) -> str:
-    parts = [
-        f"{'.'.join(str(part) for part in item['loc']) or 'settings'}: {item['msg'].removeprefix('Value error, ')}"
-        f" (given: {item['input']!r})"
-        for item in error.errors()
-    ]
-    return "These settings are not valid. " + "; ".join(parts) + ". `cheatsheet settings` explains each."
+    parts = [_told(".".join(map(str, item["loc"])), item["msg"], item["input"]) for item in error.errors()]
+    return "These settings are not valid. " + "; ".join(parts) + " `cheatsheet settings` explains each."
+
+
+def _told(name: str, message: str, given: Any) -> str:
+    said = message.removeprefix("Value error, ")
+    return f"{name}: {said} (given: {given!r})." if name else said

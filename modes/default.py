@@ -1,13 +1,21 @@
-"""Default: the question only; nothing is shown and nothing is learnt."""
+"""Default: the question only; nothing is shown and nothing is learnt.
+
+With a generator that has the scaffold of the notes around the question (`scaffold=True`), this is the empty cheatsheet
+of Dynamic Cheatsheet (DC-∅, arXiv 2504.07952, section 4).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cheatsheet.memory.experience import Query
 from cheatsheet.memory.view import MemoryView
-from cheatsheet.mode import Learned, Recalled
+from cheatsheet.mode import Learned, LearnedBatch, Recalled
 from cheatsheet.roles.role import Attempt
+from modes.reflective import NO_ANSWER
+
+_LEARNS_NOTHING = "The default mode learns nothing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,8 @@ class Default:
         return Recalled()
 
     def learn(self, attempt: Attempt, memory: MemoryView) -> Learned:
-        if not attempt.answer:
-            return Learned(skipped=("There is no answer to learn from.",))
-        return Learned(skipped=("The default mode learns nothing.",))
+        return self.learn_batch([attempt], memory).single()
+
+    def learn_batch(self, attempts: Sequence[Attempt], memory: MemoryView) -> LearnedBatch:
+        said = tuple(_LEARNS_NOTHING if attempt.answer else NO_ANSWER for attempt in attempts)
+        return LearnedBatch(remember=(False,) * len(attempts), skipped=said)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cheatsheet.context.render import experience_sections
 from cheatsheet.memory.experience import Query
 from cheatsheet.memory.view import MemoryView, Scored
-from cheatsheet.mode import Learned, Recalled
+from cheatsheet.mode import Learned, LearnedBatch, Recalled
 from cheatsheet.roles.role import Attempt
-from modes.reflective import worth_remembering
+from modes.reflective import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +32,7 @@ class FullHistory:
         )
 
     def learn(self, attempt: Attempt, memory: MemoryView) -> Learned:
-        return worth_remembering(attempt)
+        return self.learn_batch([attempt], memory).single()
+
+    def learn_batch(self, attempts: Sequence[Attempt], memory: MemoryView) -> LearnedBatch:
+        return remembered(attempts)

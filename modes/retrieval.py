@@ -1,16 +1,23 @@
-"""Retrieval: what is most similar to the question (Dynamic_Retrieval in Dynamic Cheatsheet, arXiv 2504.07952)."""
+"""Retrieval: what is most similar to the question (Dynamic_Retrieval in Dynamic Cheatsheet, arXiv 2504.07952).
+
+With a synthesiser, a model first writes one cheatsheet for the question out of what was found (DC-RS, section 3).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from cheatsheet.context.render import bullets_section, experience_sections
+from cheatsheet.context.render import MEMORY_PRIORITY, bullets_section, experience_sections
+from cheatsheet.context.section import Section
+from cheatsheet.errors import ModelError
 from cheatsheet.memory.bullet import RESTATEMENT, Bullet
 from cheatsheet.memory.experience import Query
-from cheatsheet.memory.view import MemoryView
-from cheatsheet.mode import Learned, Recalled
-from cheatsheet.roles.role import Attempt, Curator, Reflector
-from modes.reflective import reflect_and_curate
+from cheatsheet.memory.view import MemoryView, Scored
+from cheatsheet.mode import Learned, LearnedBatch, Recalled
+from cheatsheet.roles.role import Attempt
+from cheatsheet.roles.synthesiser import Synthesiser
+from modes.reflective import Learning
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +30,29 @@ class Retrieval:
     Attributes:
         top_k: how many of each.
         min_score: the lowest cosine to the question.
+        synthesiser: writes, out of what was found, the only notes that are shown; None shows what was found.
     """
 
-    reflector: Reflector
-    curator: Curator
+    learning: Learning
     top_k: int
     min_score: float
+    synthesiser: Synthesiser | None = None
     name: str = "retrieval"
 
     def recall(self, query: Query, memory: MemoryView) -> Recalled:
+        found = self._found(query, memory)
+        return found if self.synthesiser is None else _synthesised(self.synthesiser, query, found, memory)
+
+    def learn(self, attempt: Attempt, memory: MemoryView) -> Learned:
+        return self.learning.learn(attempt, memory)
+
+    def learn_batch(self, attempts: Sequence[Attempt], memory: MemoryView) -> LearnedBatch:
+        return self.learning.learn_batch(attempts, memory)
+
+    def _found(self, query: Query, memory: MemoryView) -> Recalled:
         experiences = memory.nearest_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
-        found = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
-        bullets = [hit for hit in found if not _restates_experiences(hit.value, memory)]
+        nearest = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
+        bullets = [hit for hit in nearest if not _restates_experiences(hit.value, memory)]
         return Recalled(
             sections=(
                 bullets_section([hit.value for hit in bullets], shorten="drop-first"),
@@ -42,10 +60,30 @@ class Retrieval:
             ),
             bullets=tuple(bullets),
             experiences=tuple(experiences),
+            searched=True,
         )
 
-    def learn(self, attempt: Attempt, memory: MemoryView) -> Learned:
-        return reflect_and_curate(attempt, memory, self.reflector, self.curator, remember=True)
+
+def _synthesised(synthesiser: Synthesiser, query: Query, found: Recalled, memory: MemoryView) -> Recalled:
+    """What the synthesiser makes of what was found; what was found where it makes nothing."""
+    try:
+        synthesis = synthesiser.synthesise(query, found.experiences, found.bullets, memory)
+    except ModelError as error:
+        return replace(found, notes=(f"Nothing was synthesised, because the model failed: {error}",))
+    if not synthesis.text:
+        return replace(found, usage=synthesis.usage, notes=synthesis.notes)
+    section = Section(name="synthesis", priority=MEMORY_PRIORITY, text=synthesis.text, ids=synthesis.ids, data=True)
+    scores = {hit.value.id: hit.score for hit in found.bullets}
+    named = [bullet for id in synthesis.ids if (bullet := memory.bullet(id)) is not None]
+    return replace(
+        found,
+        sections=(section,),
+        bullets=tuple(Scored(bullet, scores.get(bullet.id, 0.0)) for bullet in named),
+        experiences=(),
+        operations=synthesis.operations,
+        usage=synthesis.usage,
+        notes=synthesis.notes,
+    )
 
 
 def _restates_experiences(bullet: Bullet, memory: MemoryView) -> bool:

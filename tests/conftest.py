@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -54,3 +56,12 @@ def clock(start: datetime) -> TickingClock:
 @pytest.fixture
 def memory_file(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _main_loop() -> Iterator[None]:
+    """A loop that is closed in the end: litellm asks for the main thread's loop, which else is made and forgotten."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()

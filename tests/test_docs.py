@@ -104,7 +104,7 @@ def test_python_examples_of_the_readme_run(block: str, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHEATSHEET_EMBEDDER", "hashing")
     monkeypatch.setattr(
-        "cheatsheet.interfaces.wiring.build_model",
+        "cheatsheet.interfaces.parts.build_model",
         lambda settings, name, api_base: None if name is None else ScriptedModel(lambda request: "crimson"),
     )
     exec(compile(block, "README.md", "exec"), {"__name__": "readme"})

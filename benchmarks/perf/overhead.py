@@ -24,10 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from cheatsheet.engine.engine import Engine
-from cheatsheet.interfaces.wiring import build_embedder, build_engine
-from cheatsheet.memory.journal import Change
+from cheatsheet.interfaces.parts import build_embedder
+from cheatsheet.interfaces.wiring import Given, build_engine
+from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.operations import Add, Draft
-from cheatsheet.memory.sqlite_store import SqliteStore
+from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.settings import load_settings
 from indexes.cached import CachedEmbedder
 from indexes.embedder import Embedder, TextKind
@@ -130,7 +131,7 @@ def _memory(path: Path, bullets: int, rng: np.random.Generator) -> Iterator[Engi
         store.commit("default", Change(at=datetime.now(UTC), cause="import", operations=adds))
     store.close()
     settings = load_settings(path=str(path), mode="retrieval", counter="chars")
-    with build_engine(settings, embedder=RandomEmbedder()) as engine:
+    with build_engine(settings, Given(embedder=RandomEmbedder())) as engine:
         engine.recall("so that the index is built before anything is timed")
         yield engine
 

@@ -14,11 +14,11 @@ from cheatsheet.context.layout import (
     TURN_SEPARATOR,
     Meter,
     arranged,
+    body_text,
     example_turns,
     joined_text,
     section_text,
     showable,
-    system_text,
     turn_text,
 )
 from cheatsheet.context.ledger import Action, LedgerEntry, render_ledger
@@ -28,9 +28,10 @@ from cheatsheet.context.shorten import cut_text
 from cheatsheet.errors import UnknownNameError
 from cheatsheet.tokens import TokenCounter
 
-__all__ = ["CompiledContext", "LedgerEntry", "Overflow", "compile_context", "render_ledger"]
+__all__ = ["CompiledContext", "LedgerEntry", "Order", "Overflow", "compile_context", "render_ledger"]
 
 Overflow = Literal["truncate", "stop", "skip"]
+Order = Literal["priority", "cache"]
 
 
 def compile_context(
@@ -42,7 +43,7 @@ def compile_context(
     separator: str = SEPARATOR,
     window_tokens: int | None = None,
     reserved_tokens: int = 0,
-    stable_first: bool = False,
+    order: Order = "priority",
 ) -> CompiledContext:
     """Fit the sections into a token budget.
 
@@ -59,18 +60,22 @@ def compile_context(
             leaves out all below it; `stop` leaves it out too; `skip` leaves it out and tries those below.
         window_tokens: of the model, for prompt and answer together. Where it is known, the budget is at most the window
             less `reserved_tokens`, the room for the answer and the rest of the prompt.
-        stable_first: show sections that seldom change before the others, so that a provider's prompt cache reaches
-            further; which sections are kept does not depend on it, except by a token or two at the joints.
+        order: how what is kept stands in the context. `priority`: most important first. `cache`: sections that seldom
+            change before the others, each by priority, so that a provider's prompt cache reaches further. Priority
+            alone decides what is kept; the order may move that by a token or two at the joints.
 
     Raises:
         BudgetError: a budget that is negative or no whole number.
-        UnknownNameError: no such overflow.
+        UnknownNameError: no such overflow or order.
         ValueError: two sections of the same name.
 
     Source: the compiler of MiniClaw 0.5.0, whose worked example is a golden test.
     """
     if overflow not in get_args(Overflow):
         raise UnknownNameError("overflow", overflow, get_args(Overflow))
+    if order not in get_args(Order):
+        raise UnknownNameError("order", order, get_args(Order))
+    stable_first = order == "cache"
     budget = effective_budget(budget_tokens=budget_tokens, window_tokens=window_tokens, reserved_tokens=reserved_tokens)
     compilation = _Compilation(budget, overflow, Meter(counter, separator=separator, stable_first=stable_first))
     for section in _by_priority(sections):
@@ -78,7 +83,9 @@ def compile_context(
     shown = arranged(compilation.shown, stable_first=stable_first)
     return CompiledContext(
         text=joined_text(shown, separator),
-        system=system_text(shown, separator),
+        body=body_text(shown, separator),
+        system=body_text(shown, separator, data=False),
+        notes=body_text(shown, separator, data=True),
         examples=example_turns(shown),
         tokens=compilation.tokens,
         ledger=tuple(compilation.ledger),

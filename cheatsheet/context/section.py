@@ -35,22 +35,26 @@ class Section:
         text: the body, or the heading that stands before `items` or `turns` (and is left out with them). In chat
             messages the heading of `turns` is not shown.
         items: parts that are kept or dropped whole, one below the other in the order given; blank ones are ignored.
+        ids: of bullets that stand in the text itself, each as `[id]`.
         turns: examples as chat turns, in the order in which they are shown; a section has items or turns, not both.
         shorten: what may be done when the section does not fit. `cut` shortens the text at its end, or drops items
             or turns like `drop-last`; `drop-first` and `drop-last` leave out items or turns from that end on, so that
             the most important stand at the other end; `never` keeps the section whole or leaves it out. A section of
             `drop-first` or `drop-last` without items and turns is empty: its heading is not shown alone.
         stable: true when it seldom changes from turn to turn, so that it can stand where a provider's prompt
-            cache reaches (`stable_first` of the compiler).
+            cache reaches (`order="cache"` of the compiler).
+        data: true for what was learnt: it is shown as notes and not as instructions, to a chat model in the user part.
     """
 
     name: str
     priority: int
     text: str = ""
     items: tuple[Item, ...] = ()
+    ids: tuple[str, ...] = ()
     turns: tuple[ChatTurn, ...] = ()
     shorten: Shorten = "cut"
     stable: bool = False
+    data: bool = False
 
     def __post_init__(self) -> None:
         if self.items and self.turns:

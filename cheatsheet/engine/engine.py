@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from cheatsheet.context.compiler import CompiledContext, compile_context
-from cheatsheet.engine.feedback import FeedbackLike, as_feedback, compare
-from cheatsheet.engine.lived import Lived, recall_of, stored, turn_of
-from cheatsheet.engine.options import Clock, EngineOptions, Judge, Record
-from cheatsheet.engine.results import Lesson, MemoryStats, Recall, Turn
+from cheatsheet.engine.answering import attempt_of, generate
+from cheatsheet.engine.asynchronous import AsyncTwins
+from cheatsheet.engine.batch import Batch
+from cheatsheet.engine.feedback import FeedbackLike, compare
+from cheatsheet.engine.kept import KeptMemory, Moment
+from cheatsheet.engine.lived import Answered, Lived, as_query, lived_elsewhere, recall_of, turn_of, uses
+from cheatsheet.engine.options import Judge, Record
+from cheatsheet.engine.recalls import RecallCache
+from cheatsheet.engine.results import Lesson, Recall, Turn
 from cheatsheet.errors import OperationError, SetupError
-from cheatsheet.events import CommitEvent, Events, Metrics, RecallEvent
+from cheatsheet.events import RecallEvent
 from cheatsheet.llm.model import Usage
-from cheatsheet.memory.experience import Experience, Feedback, Query
-from cheatsheet.memory.grow import grow
-from cheatsheet.memory.journal import Cause, Change, Committed, JournalEntry
-from cheatsheet.memory.operations import Operation, Tag
-from cheatsheet.memory.refine import refine
-from cheatsheet.memory.retriever import Retriever
-from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore
-from cheatsheet.memory.store_view import StoreView
-from cheatsheet.mode import Learned, MemoryMode, Recalled
+from cheatsheet.memory.experience import Feedback, Query
+from cheatsheet.memory.refine import refinement_notes
+from cheatsheet.memory.view import MemoryView
+from cheatsheet.mode import BatchMode, LearnedBatch, MemoryMode, Recalled
 from cheatsheet.roles.role import Attempt, Generator
 from cheatsheet.tokens import TokenCounter
-from indexes.embedder import Embedder
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Engine:
+class Engine(AsyncTwins, KeptMemory):
     """A memory that is open, in one mode.
 
     Safe for use from several threads; a model call in flight holds no lock. Close it, or use it as a context manager.
@@ -44,102 +37,93 @@ class Engine:
     def __init__(
         self,
         *,
-        store: MemoryStore,
-        retriever: Retriever,
-        embedder: Embedder,
         mode: MemoryMode,
         counter: TokenCounter,
         generator: Generator | None = None,
         model_name: str = "",
-        namespace: str = DEFAULT_NAMESPACE,
-        options: EngineOptions | None = None,
-        clock: Clock = _now,
+        **kept: Any,
     ) -> None:
+        super().__init__(changed_by=mode.name, **kept)
         self.mode = mode
-        self.namespace = namespace
         self.model_name = model_name
-        self.options = options or EngineOptions()
-        self.metrics = Metrics()
-        self.events = Events([self.metrics])
-        self._store = store
-        self._embedder = embedder
         self._generator = generator
         self._counter = counter
-        self._clock = clock
-        weight = self.options.refine.harmful_weight
-        self.memory = StoreView(store, retriever, namespace=namespace, harmful_weight=weight)
+        self._recalls = RecallCache(self.options.recall_cache)
 
     # One turn
 
-    def recall(self, query: str | Query, *, token_budget: int | None = None) -> Recall:
+    def recall(self, query: str | Query, *, token_budget: int | None = None, as_of: Moment | None = None) -> Recall:
         """The context for a question. Reads only, unless the mode makes something of its own while it recalls.
+
+        The same question, asked again before the memory changed, is not compiled again.
 
         Args:
             token_budget: for this call instead of the setting.
+            as_of: a version, a time or the id of a turn: what would have been recalled then. Nothing is written.
 
         Raises:
             BudgetError: a negative budget.
+            OperationError: the memory has no such version, time or turn.
         """
-        started = time.perf_counter()
-        asked = _as_query(query)
-        version = self.memory.version
-        recalled = self.mode.recall(asked, self.memory)
-        if recalled.operations:
-            self._commit(Change(at=self._clock(), cause="recall", mode=self.mode.name, operations=recalled.operations))
-        context = self._compile(asked, recalled, token_budget)
-        recall = recall_of(asked, recalled, context, self.mode.name, version, time.perf_counter() - started)
-        self.events.emit(
-            RecallEvent(
-                namespace=self.namespace,
-                mode=self.mode.name,
-                tokens=recall.tokens,
-                shown=len(recall.bullets) + len(recall.experiences),
-                seconds=recall.seconds,
-            )
-        )
+        if as_of is not None:
+            return self._compiled(as_query(query), self.past(as_of), self._budget(token_budget))
+        recall = self._recall(as_query(query), token_budget)
+        if recall.operations:
+            taken = self._take_in(recall.operations, cause="recall")
+            self._commit(self._proposed(taken, "recall"))
         return recall
 
     def learn(
         self,
-        recall: Recall | Query | str,
-        answer: str,
+        recall: Recall | Query | str | None = None,
+        answer: str | None = None,
         *,
         feedback: FeedbackLike = None,
         expected: str | None = None,
         used: Sequence[str] = (),
         reasoning: str = "",
-        trajectory: Iterable[dict[str, Any]] = (),
+        trajectory: Iterable[Mapping[str, Any]] = (),
         turn_id: str = "",
     ) -> Lesson:
         """Learn from an answer that somebody gave.
 
         Args:
-            recall: what `recall` returned for the question, or the question itself where nothing was recalled.
+            recall: what `recall` returned for the question, or the question itself where nothing was recalled; may be
+                left out where the trajectory begins with it.
+            answer: may be left out where the trajectory ends with it.
             feedback: right or wrong (bool), a score from 0 to 1, a comment, or a `Feedback`.
             expected: the right answer, where it is known.
             used: ids of the bullets that the answerer says it used.
+            trajectory: the whole exchange as chat messages in OpenAI's form, with tool calls and their results.
             turn_id: a name for the turn; it can be learnt once.
 
         Raises:
-            OperationError: `turn_id` was learnt before.
+            OperationError: `turn_id` was learnt before, or there is no question or no answer.
             StoreError: the memory could not be written; nothing was learnt.
         """
-        self._check_new(turn_id)
-        given = as_feedback(feedback, expected)
-        if given.verdict is None and expected is not None:
-            given = given.model_copy(update={"correct": compare(answer, expected).correct})
-        known = recall if isinstance(recall, Recall) else None
-        attempt = Attempt(
-            query=_as_query(recall.query if isinstance(recall, Recall) else recall),
-            answer=answer.strip(),
-            feedback=given,
+        given = Answered(
+            recall=recall,
+            answer=answer,
+            feedback=feedback,
+            expected=expected,
+            used=used,
             reasoning=reasoning,
-            bullets=tuple(hit.value for hit in known.bullets) if known else (),
-            used=tuple(used),
+            trajectory=tuple(trajectory),
+            turn_id=turn_id,
         )
-        lived = Lived(attempt=attempt, recall=known, trajectory=tuple(trajectory), started=time.perf_counter())
-        lesson, _ = self._keep(lived, turn_id=turn_id, record=None)
-        return lesson
+        return self.learn_batch([given])[0]
+
+    def learn_batch(self, turns: Sequence[Answered]) -> list[Lesson]:
+        """Learn from several answers at once: each is reflected, one curation serves them all, in one transaction.
+
+        Raises:
+            OperationError: a `turn_id` was learnt before, or the mode cannot learn several turns at once.
+            StoreError: the memory could not be written; nothing was learnt.
+        """
+        for turn in turns:
+            self._check_new(turn.turn_id)
+        lived = [lived_elsewhere(turn) for turn in turns]
+        return [lesson for lesson, _ in self._keep(lived)] if lived else []
 
     def solve(
         self,
@@ -152,6 +136,9 @@ class Engine:
     ) -> Turn:
         """The whole loop in one call: recall, answer, judge, learn.
 
+        The turn's answer is the first one. Where the Reflector is a model, a wrong answer is given again with the
+        reflection shown (`reflection_depth`); that is for learning only.
+
         Args:
             expected: the right answer; the answer is right when it is equal but for case and white space.
             judge: says what is known about the answer, instead of `expected`.
@@ -163,168 +150,149 @@ class Engine:
             OperationError: `turn_id` was learnt before; the model was not asked.
             StoreError: the memory could not be written; a note on the error holds the answer.
         """
-        self._check_new(turn_id)
-        generator = self._needed_generator()
-        started = time.perf_counter()
-        recall = self.recall(query)
-        generation = generator.generate(recall.query, context=recall.context.system, examples=recall.context.examples)
-        attempt = Attempt(
-            query=recall.query,
-            answer=generation.answer,
-            feedback=_judged(generation.answer, expected, judge),
-            reasoning=generation.reasoning,
-            bullets=tuple(hit.value for hit in recall.bullets),
-            used=generation.used,
+        (turn,) = self.solve_batch(
+            [as_query(query)], judges=[_judge(expected, judge)], turn_ids=[turn_id], records=[record]
         )
-        lived = Lived(attempt=attempt, recall=recall, generation=generation, started=started)
-        try:
-            lesson, usage = self._keep(lived, turn_id=turn_id, record=record)
-        except Exception as error:
-            error.add_note(f"The question had been answered, but the turn was not stored. Answer: {attempt.answer}")
-            raise
-        return turn_of(lived, lesson, usage)
+        return turn
 
-    # The memory itself
-
-    def apply(self, operations: Iterable[Operation], *, cause: Cause = "user", grow_adds: bool = True) -> Committed:
-        """Change the memory by hand, in one transaction.
+    def solve_batch(
+        self,
+        queries: Sequence[str | Query],
+        *,
+        judges: Sequence[Judge],
+        turn_ids: Sequence[str] = (),
+        records: Sequence[Record | None] = (),
+    ) -> list[Turn]:
+        """Answer several questions with the same memory, then learn from all of them at once.
 
         Args:
-            grow_adds: whether new bullets that are known already are merged instead of added.
+            judges: one for each query.
+            turn_ids, records: as for `solve`, one for each query or none at all.
+
+        Raises:
+            as `solve`; nothing is learnt unless every question was answered.
         """
-        wanted = tuple(operations)
-        notes: Sequence[str] = ()
-        if grow_adds:
-            grown = grow(wanted, self.memory, self._embedder, threshold=self.options.grow_threshold)
-            wanted, notes = tuple(grown.operations), grown.notes
-        change = Change(at=self._clock(), cause=cause, mode=self.mode.name, operations=wanted, notes=tuple(notes))
-        return self._commit(change)
+        for turn_id in turn_ids:
+            self._check_new(turn_id)
+        lived = [
+            self._answered(as_query(query), judge, turn_id, record)
+            for query, judge, turn_id, record in zip(
+                queries,
+                judges,
+                turn_ids or [""] * len(queries),
+                records or [None] * len(queries),
+                strict=True,
+            )
+        ]
+        try:
+            kept = self._keep(lived) if lived else []
+        except Exception as error:
+            for one in lived:
+                answer = one.attempt.answer
+                error.add_note(f"The question had been answered, but the turn was not stored. Answer: {answer}")
+            raise
+        return [turn_of(one, lesson, usage) for one, (lesson, usage) in zip(lived, kept, strict=True)]
 
-    def refine(self) -> Committed | None:
-        """Archive what is expired, harmful or over the limits now; None when there is nothing to archive."""
-        now = self._clock()
-        due = refine(self.memory, self.options.refine, now=now)
-        return self._commit(Change(at=now, cause="refine")) if due else None
+    def answer(self, query: str | Query, *, expected: str | None = None, judge: Judge | None = None) -> Turn:
+        """Recall and answer, but learn nothing and write nothing, as for validation.
 
-    def history(self, *, limit: int | None = None, after: int = 0) -> Sequence[JournalEntry]:
-        """The journal, newest first."""
-        return self._store.journal(self.namespace, after=after, limit=limit, newest_first=True)
-
-    def learnt(self, turn_id: str) -> bool:
-        """Whether a turn of this name is in the journal."""
-        return self._store.entry_of_turn(self.namespace, turn_id) is not None
-
-    def recorded(self, turn_id: str) -> dict[str, Any] | None:
-        """What `record` made of a turn, as it was stored with it."""
-        entry = self._store.entry_of_turn(self.namespace, turn_id)
-        return None if entry is None else entry.record
-
-    def stats(self) -> MemoryStats:
-        """How large the memory is."""
-        return MemoryStats(
-            bullets=self.memory.count_bullets(),
-            archived=self.memory.count_bullets("archived"),
-            merged=self.memory.count_bullets("merged"),
-            experiences=self.memory.count_experiences(),
-            version=self.memory.version,
-        )
-
-    def close(self) -> None:
-        """Close the memory file; closing twice is closing once."""
-        self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
+        Raises:
+            SetupError, ModelError: as `solve`.
+        """
+        lived = self._answered(as_query(query), _judge(expected, judge), "", None, write=False)
+        return turn_of(lived, Lesson(version=self.memory.version), lived.usage)
 
     # Steps of a turn
 
-    def _compile(self, query: Query, recalled: Recalled, token_budget: int | None) -> CompiledContext:
+    def _recall(self, query: Query, token_budget: int | None) -> Recall:
+        started = time.perf_counter()
+        budget = self._budget(token_budget)
+        recall = self._recalls.get(
+            query,
+            version=self.memory.version,
+            token_budget=budget,
+            make=lambda: self._compiled(query, self.memory, budget),
+        )
+        recall = replace(recall, seconds=time.perf_counter() - started)
+        self.events.emit(
+            RecallEvent(
+                namespace=self.namespace,
+                mode=self.mode.name,
+                tokens=recall.tokens,
+                shown=len(recall.bullets) + len(recall.experiences),
+                seconds=recall.seconds,
+                cached=recall.cached,
+            )
+        )
+        return recall
+
+    def _compiled(self, query: Query, memory: MemoryView, budget: int) -> Recall:
+        started, version = time.perf_counter(), memory.version
+        recalled = self.mode.recall(query, memory)
+        context = self._compile(query, recalled, budget)
+        return recall_of(query, recalled, context, self.mode.name, version, time.perf_counter() - started)
+
+    def _budget(self, token_budget: int | None) -> int:
+        return self.options.token_budget if token_budget is None else token_budget
+
+    def _compile(self, query: Query, recalled: Recalled, token_budget: int) -> CompiledContext:
         overhead = self._counter.count(self._generator.overhead(query)) if self._generator else 0
         return compile_context(
             recalled.sections,
-            budget_tokens=self.options.token_budget if token_budget is None else token_budget,
+            budget_tokens=token_budget,
             counter=self._counter,
             overflow=self.options.overflow,
+            order=self.options.order,
             window_tokens=self.options.context_window,
             reserved_tokens=self.options.answer_tokens + overhead,
         )
 
-    def _keep(self, lived: Lived, *, turn_id: str, record: Record | None) -> tuple[Lesson, Usage]:
-        """Let the mode learn, then store the turn; returns the lesson and the usage of the whole turn."""
-        learned = self.mode.learn(lived.attempt, self.memory)
-        usage = learned.usage + (lived.generation.usage if lived.generation else Usage())
-        usage += lived.recall.usage if lived.recall else Usage()
-        grown = grow(learned.operations, self.memory, self._embedder, threshold=self.options.grow_threshold)
-        used = [Tag(id=bullet.id, uses=1) for bullet in lived.attempt.bullets]
-        operations = (*grown.operations, *used)
-        proposed = Lesson(
-            operations=operations,
-            reflection=learned.reflection,
-            skipped=learned.skipped,
-            notes=(*learned.notes, *grown.notes),
-            usage=learned.usage,
-        )
-        recorded = record(turn_of(lived, proposed, usage)) if record else None
-        if not (operations or learned.remember or recorded is not None or turn_id):
-            return replace(proposed, version=self.memory.version), usage
-        committed = self._commit(self._change(lived, learned, proposed, usage, turn_id, recorded))
-        return stored(proposed, committed), usage
-
-    def _change(
-        self,
-        lived: Lived,
-        learned: Learned,
-        lesson: Lesson,
-        usage: Usage,
-        turn_id: str,
-        recorded: dict[str, Any] | None,
-    ) -> Change:
-        at = self._clock()
-        return Change(
-            at=at,
-            cause="turn",
-            turn_id=turn_id,
-            mode=self.mode.name,
-            model=self.model_name,
-            operations=lesson.operations,
-            experience=self._experience(lived, usage, at) if learned.remember else None,
-            record=recorded,
-            notes=(*lesson.skipped, *lesson.notes),
-        )
-
-    def _experience(self, lived: Lived, usage: Usage, at: datetime) -> Experience:
-        attempt = lived.attempt
-        return Experience(
-            query=attempt.query.text,
-            answer=attempt.answer,
-            choices=attempt.query.choices,
-            reasoning=attempt.reasoning,
-            trajectory=lived.trajectory,
-            feedback=attempt.feedback,
-            bullets=tuple(bullet.id for bullet in attempt.bullets),
-            used=attempt.used,
-            mode=self.mode.name,
-            model=self.model_name if lived.generation else "",
-            prompt_tokens=usage.prompt_tokens if lived.generation else None,
-            completion_tokens=usage.completion_tokens if lived.generation else None,
-            cost_usd=usage.cost_usd,
-            created_at=at,
-            metadata=dict(attempt.query.metadata),
-        )
-
-    def _commit(self, change: Change) -> Committed:
-        """Store a change, refined, in one transaction."""
+    def _answered(
+        self, query: Query, judge: Judge, turn_id: str, record: Record | None, *, write: bool = True
+    ) -> Lived:
+        generator = self._needed_generator()
         started = time.perf_counter()
-        policy = self.options.refine
-        committed = self._store.commit(self.namespace, change, then=lambda: refine(self.memory, policy, now=change.at))
-        seconds = time.perf_counter() - started
-        self.events.emit(CommitEvent(namespace=self.namespace, entry=committed.entry, seconds=seconds))
-        return committed
+        recall = self.recall(query) if write else self._recall(query, None)
+        generation = generate(generator, recall, rounds=self.options.answer_rounds)
+        return Lived(
+            attempt=attempt_of(generator, recall, generation, judge),
+            recall=recall,
+            generation=generation,
+            turn_id=turn_id,
+            record=record,
+            started=started,
+        )
+
+    def _keep(self, lived: Sequence[Lived]) -> list[tuple[Lesson, Usage]]:
+        """Let the mode learn, then store the turns in one transaction; returns each lesson and the turn's usage."""
+        brought = self.refresh()
+        learned = self._learned([one.attempt for one in lived])
+        taken = self._take_in(learned.operations, cause="turn")
+        counted = uses(lived, experiences=self.options.evict.max_experiences is not None)
+        lesson = Lesson(
+            operations=(*taken.operations, *counted),
+            skipped=(*learned.skipped, *taken.skipped),
+            notes=(*brought, *learned.notes, *taken.notes),
+            usage=learned.usage + taken.usage,
+        )
+        batch = Batch.of(lived, learned, lesson)
+        if not batch.worth_storing:
+            return batch.told(version=self.memory.version)
+        beside, change, masked = batch.changes(
+            at=self._clock(), mode=self.mode.name, model=self.model_name, options=self.options
+        )
+        committed = self._commit(change, beside=beside, reflections=batch.reflections)
+        archived = refinement_notes(committed.followed, self.memory, self.options.refine)
+        return batch.stored(committed, (*masked, *archived))
+
+    def _learned(self, attempts: Sequence[Attempt]) -> LearnedBatch:
+        if isinstance(self.mode, BatchMode):
+            return self.mode.learn_batch(attempts, self.memory)
+        if len(attempts) > 1:
+            raise OperationError(
+                f"The mode {self.mode.name!r} learns one turn at a time: it has no learn_batch (cheatsheet/mode.py)."
+            )
+        return LearnedBatch.of(self.mode.learn(attempts[0], self.memory))
 
     def _check_new(self, turn_id: str) -> None:
         if turn_id and self.learnt(turn_id):
@@ -339,11 +307,9 @@ class Engine:
         return self._generator
 
 
-def _as_query(query: str | Query) -> Query:
-    return query if isinstance(query, Query) else Query(text=query)
-
-
-def _judged(answer: str, expected: str | None, judge: Judge | None) -> Feedback:
+def _judge(expected: str | None, judge: Judge | None) -> Judge:
     if judge is not None:
-        return judge(answer)
-    return Feedback() if expected is None else compare(answer, expected)
+        return judge
+    if expected is None:
+        return lambda answer: Feedback()
+    return lambda answer: compare(answer, expected)

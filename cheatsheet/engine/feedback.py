@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cheatsheet.memory.experience import Feedback
-from cheatsheet.memory.sameness import fold
+from cheatsheet.memory.likeness.sameness import fold
 
 FeedbackLike = Feedback | str | bool | float | None
 

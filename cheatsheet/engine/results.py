@@ -20,7 +20,9 @@ class Recall:
     Attributes:
         context: the compiled context; `text`, `tokens` and `ledger` are short cuts into it.
         bullets, experiences: those that stand in the context, in the order shown, with their cosine to the query.
+        searched: whether they were found by their similarity to the query.
         version: of the memory that was read.
+        cached: whether it was made before, for the same query and version.
         notes: what the user should know.
     """
 
@@ -30,6 +32,8 @@ class Recall:
     version: int
     bullets: tuple[Scored[Bullet], ...] = ()
     experiences: tuple[Scored[Experience], ...] = ()
+    searched: bool = False
+    cached: bool = False
     operations: tuple[Operation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     notes: tuple[str, ...] = ()
@@ -52,7 +56,7 @@ class Recall:
 
     def messages(self) -> list[Message]:
         """The context and the question as chat messages, ready for any chat API."""
-        return [*self.context.messages, Message(role="user", content=self.query.text)]
+        return self.context.messages_for(self.query.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,7 @@ class Lesson:
 
     Attributes:
         operations: what changed, with the ids of new bullets.
+            Where several turns were learnt together, they stand in the lesson of the last one.
         archived: what refine took out of service after it, in the same transaction.
         skipped: one sentence for each thing that was left out, with its reason.
         version: of the memory afterwards.
@@ -82,7 +87,8 @@ class Turn:
 
     Attributes:
         feedback: what became known about the answer.
-        usage: tokens, calls, money and seconds of all model calls of the turn.
+        usage: tokens, calls, money and seconds of all model calls of the turn. What the learning of a batch took is
+            counted with its last turn.
         seconds: of the whole turn.
     """
 

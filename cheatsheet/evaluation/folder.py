@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from cheatsheet.errors import TaskError
-from cheatsheet.evaluation.spec import ArmSpec, RunSpec
+from cheatsheet.evaluation.spec import ArmSpec, Joinable, RunSpec
+from cheatsheet.safety.private import make_private_folder
+
+SpecT = TypeVar("SpecT", bound=Joinable)
 
 _LOCK = "run.lock"
 _SPEC = "run.json"
@@ -52,6 +56,10 @@ class RunFolder:
         return (self.path / _SPEC).exists()
 
     def spec(self) -> RunSpec:
+        """What the comparison in this folder is; raises as `read` does."""
+        return self.read(RunSpec)
+
+    def read(self, kind: type[SpecT]) -> SpecT:
         """What the run in this folder is.
 
         Raises:
@@ -60,13 +68,13 @@ class RunFolder:
         file = self.path / _SPEC
         try:
             stored = json.loads(file.read_text(encoding="utf-8"))
-            return RunSpec.model_validate(stored["spec"])
+            return kind.model_validate(stored["spec"])
         except FileNotFoundError as error:
             raise TaskError(f"{self.path} holds no run: {_SPEC} is missing.") from error
         except (ValidationError, ValueError, LookupError, TypeError) as error:
             raise TaskError(f"{file} cannot be read as a run of this version of cheatsheet: {error}") from error
 
-    def begin(self, spec: RunSpec, *, resume: bool) -> RunSpec:
+    def begin(self, spec: SpecT, *, resume: bool) -> SpecT:
         """Start a run here, or join the one that was begun; returns its description as it is stored.
 
         Raises:
@@ -76,7 +84,7 @@ class RunFolder:
             self._refuse_foreign_files()
             self._write(spec)
             return spec
-        stored = self.spec()
+        stored = self.read(type(spec))
         if not resume:
             raise TaskError(f"{self.path} holds a run already. Resume it with --resume, or choose another folder.")
         if stored.fingerprint() != spec.fingerprint():
@@ -98,7 +106,7 @@ class RunFolder:
         from filelock import FileLock, Timeout
 
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path)  # what was asked and answered is the user's matter
             lock = FileLock(self.path / _LOCK, timeout=0)
             lock.acquire()
         except Timeout as error:
@@ -119,7 +127,7 @@ class RunFolder:
                 f"{self.path} is not empty and holds no run (there is {foreign[0]!r}). Choose another folder."
             )
 
-    def _write(self, spec: RunSpec) -> None:
+    def _write(self, spec: Joinable) -> None:
         """All of it or nothing: a torn `run.json` would make the folder useless."""
         content = {"fingerprint": spec.fingerprint(), "spec": spec.model_dump(mode="json")}
         unfinished = self.path / _UNFINISHED_SPEC

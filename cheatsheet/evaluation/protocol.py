@@ -98,5 +98,44 @@ class Memory(Protocol):
     def close(self) -> None: ...
 
 
+class EntryView(Protocol):
+    """One entry of a memory's journal."""
+
+    @property
+    def version(self) -> int: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def turn_id(self) -> str: ...
+
+
+class Learner(Memory, Protocol):
+    """A memory that can be adapted to a training file.
+
+    R5  `solve_batch` answers all queries with the same memory and learns from all answers in one transaction; each is
+        then known under its own turn id. A call that does not come back leaves nothing of the batch in the memory.
+    R6  `answer` recalls, asks and judges; it leaves the memory as it is.
+    R7  `rollback` makes the memory what it was at a version, by one new entry of the cause "rollback". The entries
+        before it stay, so that their turns are still known.
+    """
+
+    def solve_batch(
+        self,
+        queries: Sequence[Query],
+        *,
+        judges: Sequence[Callable[[str], Feedback]],
+        turn_ids: Sequence[str],
+        records: Sequence[Callable[[TurnView], dict[str, Any]]],
+    ) -> Sequence[TurnView]: ...
+
+    def answer(self, query: Query, *, judge: Callable[[str], Feedback]) -> TurnView: ...
+
+    def rollback(self, to: int) -> object: ...
+
+    def history(self, *, after: int = 0) -> Sequence[EntryView]:
+        """The journal's entries above a version, newest first."""
+        ...
+
+
 OpenMemory = Callable[[ArmSpec, Path], Memory]
 """Opens the memory of an arm in the file given, which is made when it does not exist."""

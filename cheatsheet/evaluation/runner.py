@@ -16,7 +16,7 @@ from cheatsheet.errors import RunStoppedError
 from cheatsheet.evaluation import jsonl, rows
 from cheatsheet.evaluation.folder import RunFolder
 from cheatsheet.evaluation.progress import Progress, Silence
-from cheatsheet.evaluation.protocol import MemoryStats, OpenMemory
+from cheatsheet.evaluation.protocol import Memory, MemoryStats, OpenMemory
 from cheatsheet.evaluation.rows import Row
 from cheatsheet.evaluation.scorers import scorer_for
 from cheatsheet.evaluation.spec import ArmSpec, RunSpec
@@ -100,9 +100,9 @@ def run(
             progress=progress or Silence(),
             clock=clock,
         )
-        streams = [Stream.found(arm, place.arm(arm), job) for arm in stored.arms]
+        streams: list[Stream[Memory]] = [Stream.found(arm.name, place.arm(arm), job) for arm in stored.arms]
         try:
-            arms = tuple(_live(stream, open_memory) for stream in streams)
+            arms = tuple(_live(arm, stream, open_memory) for arm, stream in zip(stored.arms, streams, strict=True))
         except KeyboardInterrupt as stop:
             done = sum(len(stream.rows) for stream in streams)
             raise RunStoppedError(place.path, done=done, total=len(streams) * len(task.samples)) from stop
@@ -122,22 +122,23 @@ def read_run(folder: str | Path) -> RunResult:
     return RunResult(spec=spec, folder=place.path, arms=tuple(_read_arm(arm, place.arm(arm).rows) for arm in spec.arms))
 
 
-def _live(stream: Stream, open_memory: OpenMemory) -> ArmResult:
-    memory = open_memory(stream.arm, stream.place.memory)
+def _live(arm: ArmSpec, stream: Stream[Memory], open_memory: OpenMemory) -> ArmResult:
+    memory = open_memory(arm, stream.place.memory)
     try:
         stream.live(memory)
         stats = memory.stats()
     finally:
         memory.close()
-    return ArmResult(arm=stream.arm, rows=_in_order(stream.rows), memory=stats, notes=tuple(stream.notes))
+    return ArmResult(arm=arm, rows=in_order(stream.rows), memory=stats, notes=tuple(stream.notes))
 
 
 def _read_arm(arm: ArmSpec, path: Path) -> ArmResult:
     data = path.read_bytes() if path.exists() else b""
     lines = jsonl.parse(data, source=str(path))
     notes = (f"{path}: the last line is torn and was left out.",) if lines.torn else ()
-    return ArmResult(arm=arm, rows=_in_order(rows.by_id(lines.records, path)), notes=notes)
+    return ArmResult(arm=arm, rows=in_order(rows.by_id(lines.records, path)), notes=notes)
 
 
-def _in_order(found: Mapping[str, Row]) -> tuple[Row, ...]:
+def in_order(found: Mapping[str, Row]) -> tuple[Row, ...]:
+    """Rows in the order of the stream."""
     return tuple(sorted(found.values(), key=lambda row: row.position))

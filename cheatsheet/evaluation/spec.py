@@ -33,6 +33,10 @@ class TaskSpec(_Spec):
         return cls(name=task.name, path=task.path, sha256=task.sha256, seed=task.seed, limit=task.limit)
 
 
+# Where a file lies does not change what is in it.
+_PLACE = {"name": True, "path": True}
+
+
 class ArmSpec(_Spec):
     """One memory that takes part in a comparison.
 
@@ -53,7 +57,34 @@ class ArmSpec(_Spec):
         return values
 
 
-class RunSpec(_Spec):
+class Joinable(_Spec):
+    """What is begun in a folder, and can be joined again by one that is described alike.
+
+    Attributes:
+        created_at: when it was begun.
+    """
+
+    created_at: datetime
+
+    def fingerprint(self) -> str:
+        """SHA-256 over everything that changes results; equal for two runs that may be joined."""
+        text = json.dumps(sorted(self._that_counts().items()))
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def differences(self, other: Joinable) -> tuple[str, ...]:
+        """What differs in `other` of everything that changes results, as "limit was 50, is now 100"."""
+        was, now = self._that_counts(), other._that_counts()
+        return tuple(
+            f"{name} was {was.get(name, 'not set')}, is now {now.get(name, 'not set')}"
+            for name in sorted(was.keys() | now.keys())
+            if was.get(name) != now.get(name)
+        )
+
+    def _that_counts(self) -> dict[str, str]:
+        return dict(_leaves(self.model_dump(mode="json", exclude={"created_at"})))
+
+
+class RunSpec(Joinable):
     """One run.
 
     Attributes:
@@ -61,7 +92,6 @@ class RunSpec(_Spec):
         settings: the engine's settings as they were resolved. They are written to `run.json`: no keys in here.
         version: of cheatsheet.
         prompts: a fingerprint of the prompts in use.
-        created_at: when the run was begun.
     """
 
     task: TaskSpec
@@ -72,7 +102,6 @@ class RunSpec(_Spec):
     settings: dict[str, Any] = Field(default_factory=dict)
     version: str
     prompts: str = ""
-    created_at: datetime
 
     @field_validator("arms")
     @classmethod
@@ -82,20 +111,6 @@ class RunSpec(_Spec):
         if twin is not None:
             raise ValueError(f"two arms are named {twin!r}; give one of them another name")
         return arms
-
-    def fingerprint(self) -> str:
-        """SHA-256 over everything that changes results; equal for two runs that may be joined."""
-        text = json.dumps(sorted(self._that_counts().items()))
-        return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-    def differences(self, other: RunSpec) -> tuple[str, ...]:
-        """What differs in `other` of everything that changes results, as "limit was 50, is now 100"."""
-        was, now = self._that_counts(), other._that_counts()
-        return tuple(
-            f"{name} was {was.get(name, 'not set')}, is now {now.get(name, 'not set')}"
-            for name in sorted(was.keys() | now.keys())
-            if was.get(name) != now.get(name)
-        )
 
     def must_fit(self, task: Task) -> None:
         """Make sure that the run is about these questions.
@@ -108,9 +123,40 @@ class RunSpec(_Spec):
             raise TaskError(f"The run and the task given to it do not fit: {'; '.join(differences)}.")
 
     def _that_counts(self) -> dict[str, str]:
-        counts = self.model_dump(mode="json", exclude={"created_at": True, "task": {"name": True, "path": True}})
+        counts = self.model_dump(mode="json", exclude={"created_at": True, "task": _PLACE})
         # By name: the arms have memories of their own, so that their order changes nothing.
         counts["arms"] = {arm.pop("name"): arm for arm in counts["arms"]}
+        return dict(_leaves(counts))
+
+
+class AdaptSpec(Joinable):
+    """One adaptation of a memory to a training file.
+
+    Attributes:
+        epochs: how often the training file is gone through.
+        batch_size: so many questions are answered, then learnt together.
+        setup: whatever else changes its results: the model, the mode, the settings. No keys in here.
+    """
+
+    train: TaskSpec
+    validation: TaskSpec | None
+    epochs: int = Field(ge=1)
+    batch_size: int = Field(ge=1)
+    scorer: str
+    setup: dict[str, Any] = Field(default_factory=dict)
+
+    def turns(self, epoch: int) -> str:
+        """What the turn ids of an epoch begin with; those of two adaptations of one memory differ."""
+        return f"{self.own_turns}{epoch}"
+
+    @property
+    def own_turns(self) -> str:
+        """What all turn ids of this adaptation begin with, and those of no other turn."""
+        key = f"{self.created_at.isoformat()} {self.fingerprint()}"
+        return f"adapt:{hashlib.sha256(key.encode('ascii')).hexdigest()[:8]}:"
+
+    def _that_counts(self) -> dict[str, str]:
+        counts = self.model_dump(mode="json", exclude={"created_at": True, "train": _PLACE, "validation": _PLACE})
         return dict(_leaves(counts))
 
 

@@ -21,7 +21,7 @@ from cheatsheet.errors import (
     ModelRequestError,
     ModelUnavailableError,
 )
-from cheatsheet.llm.redact import mask_secrets
+from cheatsheet.safety.secrets import mask_secrets
 
 _AUTH = frozenset({401, 402, 403})
 _CAN_HEAL = frozenset({408, 409, 429})  # and every 5xx: the set that the providers' own clients retry
@@ -36,6 +36,10 @@ _TOO_LARGE = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_PROMPT = re.compile(r"\b(?:prompt|input|inputs|context|window|messages?)\b", re.IGNORECASE)
+_OF_THE_SCHEMA = re.compile(
+    r"response_?(?:format|schema|mime_?type)|json[_ ]?schema|structured[_ ]output|output_format|\bgrammar\b",
+    re.IGNORECASE,
+)
 _A_SIZE = re.compile(r"\d[\d,_ ]{2,}|\btoo (?:long|large|big|many tokens)\b", re.IGNORECASE)
 
 
@@ -128,6 +132,11 @@ def is_about_size(text: str) -> bool:
     False
     """
     return all(pattern.search(text) for pattern in (_OF_THE_PROMPT, _TOO_LARGE, _A_SIZE))
+
+
+def is_about_schema(error: ModelError) -> bool:
+    """True when a refusal says that the model, or its server, takes no JSON schema, or not this one."""
+    return type(error) is ModelRequestError and bool(_OF_THE_SCHEMA.search(str(error)))
 
 
 def _status(links: Sequence[BaseException]) -> int | None:

@@ -6,26 +6,41 @@ import functools
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cheatsheet.errors import CheatsheetError, ModelError, ModelRateError, ModelUnavailableError
-from cheatsheet.llm.failures import Failure, chain, is_filtered, judge, program_fault
+from cheatsheet.llm.failures import Failure, chain, is_about_schema, is_filtered, judge, program_fault
 from cheatsheet.llm.gguf_files import is_local, resolve_gguf
 from cheatsheet.llm.listing import check_key, left_out, listed_capabilities, price, prompt_tokens
 from cheatsheet.llm.llama_server import local_capabilities
-from cheatsheet.llm.model import Capabilities, Model, Reply, Request
+from cheatsheet.llm.model import Capabilities, Model, Outcome, Reply, Request, Usage
+from cheatsheet.llm.own_calls import own_call
 from cheatsheet.llm.reading import FILTERED_BODY, RawReply, read_reply, read_usage
+from cheatsheet.llm.reply_cache import CacheKind, ReplyCache, cache_key, checked_cache, reply_cache
 from cheatsheet.llm.retry import RetryPolicy
 from cheatsheet.llm.schemas import choices_schema, response_format
+from cheatsheet.safety.logs import masking_logger
 from cheatsheet.tokens.gguf_file import read_header
 
 if TYPE_CHECKING:
     import types
 
-_log = logging.getLogger("cheatsheet")
+FROM_CACHE = "answered from the cache"
+
+_log = masking_logger()
+_no_schema: set[tuple[str, str]] = set()  # name and address of models that refused a JSON schema in this process
+
+
+class Answered(NamedTuple):
+    """A reply, and the answer in OpenAI's form that it was read from."""
+
+    reply: Reply
+    body: Mapping[str, Any]
 
 
 @functools.cache
@@ -60,6 +75,9 @@ class LiteLLMModel:
         context_window: tokens, where litellm does not know it or a server is set up otherwise; for local models the
             window that is allocated.
         extra: keywords for litellm, passed with every call (`seed`, `reasoning_effort`, for local models `threads`).
+        cache: whether the answer to a request is kept and given again to the same request, for nothing: in the memory
+            of the process, or on disk. Only whole answers are kept; one from the cache is named in `Reply.notes`.
+        cache_folder: for `cache="disk"`.
         sleep: how to wait.
     """
 
@@ -75,6 +93,8 @@ class LiteLLMModel:
         fallbacks: Sequence[str | Model] = (),
         context_window: int | None = None,
         extra: Mapping[str, Any] | None = None,
+        cache: CacheKind = "off",
+        cache_folder: str | Path | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._name = model
@@ -84,7 +104,9 @@ class LiteLLMModel:
         self._secrets = (api_key,) if api_key else ()
         given = {"api_base": api_base, "api_key": api_key, **(extra or {})}
         self._keywords = {name: value for name, value in given.items() if value is not None}
+        self._caches, self._cache_folder = checked_cache(cache, cache_folder)
         options: dict[str, Any] = {"timeout_s": timeout_s, "retries": retries, "max_wait_s": max_wait_s, "sleep": sleep}
+        options |= {"cache": cache, "cache_folder": cache_folder}
         self._fallbacks = tuple(LiteLLMModel(item, **options) if isinstance(item, str) else item for item in fallbacks)
 
     def __repr__(self) -> str:
@@ -108,8 +130,10 @@ class LiteLLMModel:
         Raises:
             ModelAuthError: the environment variable with the key is not set.
             MissingExtraError: a local model's packages are not installed.
-            SetupError: a local model's file does not exist or is no model, or litellm knows no such provider.
+            SetupError: a local model's file does not exist or is no model, litellm knows no such provider, or the
+                folder of the cache cannot be used.
         """
+        self._cache()
         if is_local(self._name):
             read_header(resolve_gguf(self._name))
         elif "api_key" not in self._keywords:
@@ -134,29 +158,54 @@ class LiteLLMModel:
             return self._fall_back(request, error)
 
     def _ask(self, request: Request) -> Reply:
-        """Try until a reply comes back, or no further try can help."""
+        """The kept answer, or a new one."""
         _make_ready(self._name)  # before the clock of the first try starts
+        cache = self._cache()
+        if cache is None:
+            return self._ask_anew(request)[0]
+        key, started = (
+            cache_key(self._name, request, {"n_ctx": self._context_window, **self._keywords}),
+            time.perf_counter(),
+        )
+        kept = cache.get(key)
+        if kept is not None:
+            usage = Usage(cost_usd=0.0, seconds=time.perf_counter() - started)
+            return read_reply(kept, request=request, model=self._name, usage=usage, notes=(FROM_CACHE,))
+        reply, body = self._ask_anew(request)
+        notes = cache.put(key, body) if reply.outcome is Outcome.OK else ()
+        return replace(reply, notes=(*reply.notes, *notes))
+
+    def _cache(self) -> ReplyCache | None:
+        return reply_cache(load_litellm(), self._cache_folder) if self._caches else None
+
+    def _ask_anew(self, request: Request) -> tuple[Reply, Mapping[str, Any]]:
+        """Try until a reply comes back, or no further try can help. Returns the reply and what it was read from."""
         tries, waited_s = 0, 0.0
         notes: tuple[str, ...] = ()
         while True:
             result = self._try(request)
+            if isinstance(result, Answered):
+                return replace(result.reply, notes=(*notes, *result.reply.notes)), result.body
+            if self._sends_schema(request) and is_about_schema(result.error):
+                _no_schema.add(self._address)
+                notes = (*notes, f"the JSON schema was refused, and left out: {result.error}")
+                continue
             tries += 1
-            if isinstance(result, Reply):
-                return replace(result, notes=(*notes, *result.notes))
             wait_s = self._retry.wait(tries, waited_s, result.retry_after_s) if result.can_heal else None
             if wait_s is None:
                 raise _after(result.error, tries) from result.cause
             waited_s += wait_s
             notes = (*notes, f"try {tries} failed: {result.error}")
 
-    def _try(self, request: Request) -> Reply | Failure:
+    def _try(self, request: Request) -> Answered | Failure:
         handled_before, started, raw = sys.exception(), time.perf_counter(), RawReply()
         try:
-            body, notes = self._call(request, raw)
+            with own_call():
+                body, notes = self._call(request, raw)
         except Exception as error:  # whatever it is: judged below, and raised again unless it is a failed call
             links = chain(error, handled_before=handled_before)
             return self._judge(links, request, raw.body, time.perf_counter() - started)
-        return self._reply(body, request, time.perf_counter() - started, notes)
+        return Answered(self._reply(body, request, time.perf_counter() - started, notes), body)
 
     def _call(self, request: Request, raw: RawReply) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """One call. Returns its answer in OpenAI's form, and a note for each parameter that was left out."""
@@ -178,6 +227,10 @@ class LiteLLMModel:
             response = litellm.completion(messages=[dict(message) for message in request.messages], **call)
         return response.model_dump(warnings=False), notes
 
+    @property
+    def _address(self) -> tuple[str, str]:
+        return self._name, str(self._keywords.get("api_base", ""))
+
     def _parameters(self, request: Request) -> dict[str, Any]:
         wanted: dict[str, Any] = {"temperature": request.temperature, "max_tokens": request.max_tokens}
         if request.stop:
@@ -187,10 +240,17 @@ class LiteLLMModel:
                 wanted["n_ctx"] = self._context_window
             if request.choices:
                 return {**wanted, "choices": list(request.choices)}
-        schema = choices_schema(request.choices) if request.choices else request.json_schema
-        if schema is not None and self.capabilities.json_schema and (request.prompt is None or is_local(self._name)):
-            wanted["response_format"] = response_format(schema)
+        if self._sends_schema(request):
+            schema = choices_schema(request.choices) if request.choices else request.json_schema
+            wanted["response_format"] = response_format(schema or {})
         return wanted
+
+    def _sends_schema(self, request: Request) -> bool:
+        """Whether the answer is to be kept to a JSON schema, and the model has not refused one before."""
+        local = is_local(self._name)
+        wanted = not local if request.choices else request.json_schema is not None
+        able = self.capabilities.json_schema and (request.prompt is None or local)
+        return wanted and able and self._address not in _no_schema
 
     def _reply(self, body: Mapping[str, Any], request: Request, seconds: float, notes: tuple[str, ...] = ()) -> Reply:
         cost_usd = 0.0 if is_local(self._name) else price(load_litellm(), self._name, body)
@@ -202,16 +262,19 @@ class LiteLLMModel:
 
     def _judge(
         self, links: Sequence[BaseException], request: Request, body: Mapping[str, Any] | None, seconds: float
-    ) -> Reply | Failure:
+    ) -> Answered | Failure:
         """A reply that litellm could not read, or a failed call; anything else is raised again."""
         litellm = load_litellm()
+        if body is not None and isinstance(links[0], RuntimeError) and not threading.main_thread().is_alive():
+            # At the program's end, LiteLLM has no thread left to log the call in; its answer is there.
+            return Answered(self._reply(body, request, seconds), body)
         fault = next((link for link in links if isinstance(link, CheatsheetError)), None) or program_fault(links)
         if fault is not None or not isinstance(links[0], tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES)):
             raise fault or links[0]
         if body is not None:
-            return self._reply(body, request, seconds)
+            return Answered(self._reply(body, request, seconds), body)
         if isinstance(links[0], litellm.ContentPolicyViolationError) or is_filtered(links):
-            return self._reply(FILTERED_BODY, request, seconds)
+            return Answered(self._reply(FILTERED_BODY, request, seconds), FILTERED_BODY)
         too_large = isinstance(links[0], litellm.ContextWindowExceededError)
         return judge(links, model=self._name, too_large=too_large, secrets=self._secrets)
 

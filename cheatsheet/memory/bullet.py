@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
+from cheatsheet.memory.experience import SLUG as EXPERIENCE_SLUG
+from cheatsheet.memory.frozen import FrozenModel
 from cheatsheet.memory.values import Moment
 
 Status = Literal["active", "archived", "merged"]
@@ -31,7 +33,7 @@ SECTION_SLUGS = {
 }
 
 
-class Bullet(BaseModel):
+class Bullet(FrozenModel):
     """One piece of advice. A value: a change makes a new one.
 
     Attributes:
@@ -72,9 +74,16 @@ class Bullet(BaseModel):
             raise ValueError("the content is blank")
         return content
 
-    def utility(self, harmful_weight: float = 1.0) -> float:
-        """`helpful - harmful_weight * harmful`, by which bullets are ranked."""
-        return self.helpful - harmful_weight * self.harmful
+    def validate(self) -> None:
+        """Rules of a kind of bullet that its fields alone cannot say; kinds of your own put theirs here.
+
+        Called for every new bullet and for every change of its words or properties, before it is stored; never for
+        what is read. A subclass raises `ValueError`, whose message becomes that of a `BulletError`.
+        """
+
+    def utility(self, harmful_weight: float = 1.0, *, helpful_weight: float = 1.0) -> float:
+        """`helpful_weight * helpful - harmful_weight * harmful`, by which bullets are ranked."""
+        return helpful_weight * self.helpful - harmful_weight * self.harmful
 
 
 def bullet_id(section: str, number: int) -> str:
@@ -100,10 +109,10 @@ def section_title(section: str) -> str:
 
 
 def slug_of(section: str) -> str:
-    """The slug that the ids of a section's bullets begin with, as in ace-agent/ace."""
+    """The slug that the ids of a section's bullets begin with, as in ace-agent/ace; never that of experiences."""
     key = section_key(section)
     if key in SECTION_SLUGS:
         return SECTION_SLUGS[key]
     words = [word for word in key.split("_") if word]
     slug = words[0][:4] if len(words) == 1 else "".join(word[0] for word in words[:5])
-    return slug if slug.isascii() else "misc"
+    return slug if slug.isascii() and slug != EXPERIENCE_SLUG else "misc"

@@ -1,14 +1,20 @@
-"""Experiences: turns that were lived, as they are kept."""
+"""Experiences: turns that were lived, as they are kept, and how each stands in the memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from cheatsheet.memory.values import Moment, Text
+
+ExperienceStatus = Literal["active", "archived"]
+"""`active` experiences are served; `archived` ones can be restored."""
+
+SLUG = "exp"
+"""What the ids of experiences begin with, and those of bullets never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,3 +105,30 @@ class Experience(BaseModel):
         if self.feedback.expected is not None:
             return self.feedback.expected
         return None if self.feedback.verdict is False else self.answer
+
+
+class Standing(BaseModel):
+    """What the memory knows about an experience beside the experience itself, which never changes.
+
+    Attributes:
+        id: of the experience.
+        uses, last_used_at: how often, and when last, it stood in the prompt of a turn that was learnt from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    status: ExperienceStatus = "active"
+    uses: int = Field(default=0, ge=0)
+    last_used_at: Moment | None = None
+
+
+def experience_id(number: int) -> str:
+    """The id of the experience with this number: `exp-00012`."""
+    return f"{SLUG}-{number:05d}"
+
+
+def is_experience_id(id: str) -> bool:
+    """Whether an id has the form of an experience's."""
+    slug, dash, digits = id.partition("-")
+    return slug == SLUG and bool(dash) and digits.isascii() and digits.isdecimal()

@@ -15,7 +15,12 @@ class _Operation(BaseModel):
 
 
 class Draft(_Operation):
-    """A bullet that has no id yet."""
+    """A bullet that has no id yet.
+
+    Attributes:
+        created_at, last_used_at, uses: of a bullet that was kept elsewhere before; None: it is made now.
+        status: `archived` for what is to be kept but not served.
+    """
 
     section: str = DEFAULT_SECTION
     content: Text
@@ -27,6 +32,10 @@ class Draft(_Operation):
     pinned: bool = False
     kind: str = "bullet"
     metadata: dict[str, Any] = Field(default_factory=dict)
+    created_at: Moment | None = None
+    last_used_at: Moment | None = None
+    uses: int = Field(default=0, ge=0)
+    status: Literal["active", "archived"] = "active"
 
 
 class Add(_Operation):
@@ -51,7 +60,7 @@ class Update(_Operation):
 
 
 class Tag(_Operation):
-    """Counts: how often it helped, harmed, was used."""
+    """Counts: how often it helped, harmed, was used. An experience (`exp-…`) counts its uses only."""
 
     type: Literal["tag"] = "tag"
     id: str
@@ -74,7 +83,7 @@ class Merge(_Operation):
 
 
 class Remove(_Operation):
-    """The bullet is archived: not served any more, not lost."""
+    """The bullet, or the experience (`exp-…`), is archived: not served any more, not lost."""
 
     type: Literal["remove"] = "remove"
     id: str
@@ -82,10 +91,16 @@ class Remove(_Operation):
 
 
 class Restore(_Operation):
-    """An archived bullet is served again."""
+    """An archived bullet, or experience (`exp-…`), is served again; with `state`, a bullet becomes what it once was.
+
+    Attributes:
+        state: every property of the bullet as it is to be (`Bullet.model_dump(mode="json")`), whatever its status now.
+            This is how a memory is rolled back: forward, by a new entry in its journal.
+    """
 
     type: Literal["restore"] = "restore"
     id: str
+    state: dict[str, Any] | None = None
 
 
 Operation = Annotated[Add | Update | Tag | Merge | Remove | Restore, Field(discriminator="type")]

@@ -32,7 +32,7 @@ class _Indexed:
 
 
 class Retriever:
-    """Keeps two indexes, over active bullets and over experiences, in step with the store.
+    """Keeps two indexes, over active bullets and over active experiences, in step with the store.
 
     An index is a cache: it is built from the store when it is first asked, and catches up with the journal before
     every search, whoever wrote. Texts without a vector of this embedding model are embedded then; vectors of another
@@ -73,9 +73,10 @@ class Retriever:
         ]
 
     def nearest_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
-        """The k experiences with the nearest queries, best first, ties by the lowest number."""
+        """The k active experiences with the nearest queries, best first, ties by the lowest number."""
         found = self._search(self.synced().experiences, text, k, min_score, None)
-        values = self._store.experiences_by_number(self._namespace, [number for number, _ in found])
+        numbers = [number for number, _ in found]
+        values = self._store.experiences_by_number(self._namespace, numbers, status="active")
         return [Scored(values[number], score) for number, score in found if number in values]
 
     def synced(self) -> _Indexed:
@@ -90,11 +91,12 @@ class Retriever:
 
     def _catch_up(self, indexed: _Indexed) -> None:
         touched = self._store.touched(self._namespace, after=indexed.version)
-        active = [(number, content) for number, content, is_active in touched.bullets if is_active]
-        total = len(active) + len(touched.experiences)
-        indexed.bullets.remove([number for number, _, is_active in touched.bullets if not is_active])
-        self._fill(indexed.bullets, active, 0, total)
-        self._fill(indexed.experiences, touched.experiences, len(active), total)
+        bullets, experiences = _active(touched.bullets), _active(touched.experiences)
+        total = len(bullets) + len(experiences)
+        indexed.bullets.remove(_inactive(touched.bullets))
+        indexed.experiences.remove(_inactive(touched.experiences))
+        self._fill(indexed.bullets, bullets, 0, total)
+        self._fill(indexed.experiences, experiences, len(bullets), total)
         indexed.version = touched.version
 
     def _fill(self, index: VectorIndex, texts: Sequence[tuple[int, str]], done: int, total: int) -> None:
@@ -112,3 +114,11 @@ class Retriever:
         hits = index.search(self._embedder.embed([text], "query")[0], k, among=among)
         pairs = zip(hits.ids.tolist(), hits.scores.tolist(), strict=True)
         return [(number, score) for number, score in pairs if score >= min_score]
+
+
+def _active(rows: Sequence[tuple[int, str, bool]]) -> list[tuple[int, str]]:
+    return [(number, text) for number, text, is_active in rows if is_active]
+
+
+def _inactive(rows: Sequence[tuple[int, str, bool]]) -> list[int]:
+    return [number for number, _, is_active in rows if not is_active]

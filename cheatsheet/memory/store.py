@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cheatsheet.memory.bullet import Bullet, Status
-from cheatsheet.memory.experience import Experience
-from cheatsheet.memory.journal import Change, Committed, JournalEntry
+from cheatsheet.memory.experience import Experience, ExperienceStatus, Standing
+from cheatsheet.memory.history.journal import Change, Committed, JournalEntry
 from cheatsheet.memory.operations import Operation
-from cheatsheet.memory.view import BulletOrder
+from cheatsheet.memory.view import BulletOrder, ExperienceOrder
 from indexes.cached import VectorCache
 
 DEFAULT_NAMESPACE = "default"
@@ -26,12 +26,12 @@ class Touched:
     Attributes:
         version: up to where this reaches.
         bullets: number, content and whether it is active, of every bullet that changed.
-        experiences: number and query of every new experience.
+        experiences: number, query and whether it is active, of every experience that is new or changed its status.
     """
 
     version: int
     bullets: Sequence[tuple[int, str, bool]]
-    experiences: Sequence[tuple[int, str]]
+    experiences: Sequence[tuple[int, str, bool]]
 
 
 class MemoryStore(VectorCache, Protocol):
@@ -40,17 +40,25 @@ class MemoryStore(VectorCache, Protocol):
     K1  `commit` is one transaction: the change and its journal entry are there together, or neither is.
         Once it has returned, the change survives the death of the process.
     K2  Bullet and experience numbers grow within a namespace and are never given twice.
-    K3  The journal replayed from nothing gives the stored bullets (`sheet.replay`).
+    K3  The journal replayed from nothing gives the stored bullets and the standings of experiences (`sheet.replay`),
+        and replayed up to a version, those of that version.
     K4  An operation that does not fit the memory as it is now is left out and named; the others are applied.
     K5  A `turn_id` is committed at most once in a namespace.
     K6  Nothing of one namespace is ever seen in another. Embeddings belong to texts, not to namespaces.
     K7  Safe for several threads, and for several processes on one file.
+    K8  An experience never changes once it is stored; whether it is served, and how often it was, does.
+    K9  What a commit costs does not grow with the memory; nor does what `version`, `count_bullets()`, `sheet_tokens`
+        and `count_experiences()` cost.
     """
 
-    def commit(self, namespace: str, change: Change, *, then: Then | None = None) -> Committed:
-        """Store a change; `then` is asked for more operations when those of the change are applied.
+    def commit(
+        self, namespace: str, change: Change, *, then: Then | None = None, beside: Sequence[Change] = ()
+    ) -> Committed:
+        """Store a change, after those `beside` it, each with an entry of its own.
 
-        It reads the memory as it is then, and what it returns joins the same transaction and the same entry.
+        The experiences of the change are stored before its operations are applied; what it adds names them as sources.
+        Then `then` is asked for more operations: it reads the memory as it is by now, and what it returns joins the
+        same transaction and the same entry.
         """
         ...
 
@@ -79,17 +87,38 @@ class MemoryStore(VectorCache, Protocol):
         """Estimated tokens of all active bullets together (`estimate_tokens`)."""
         ...
 
-    def experience(self, namespace: str, id: str) -> Experience | None: ...
+    def experience(self, namespace: str, id: str, *, status: ExperienceStatus | None = None) -> Experience | None: ...
 
-    def experiences(self, namespace: str, *, limit: int | None = None) -> Sequence[Experience]: ...
+    def experiences(
+        self,
+        namespace: str,
+        *,
+        status: ExperienceStatus | None = "active",
+        order: ExperienceOrder = "oldest",
+        limit: int | None = None,
+    ) -> Sequence[Experience]: ...
 
-    def experiences_by_number(self, namespace: str, numbers: Iterable[int]) -> Mapping[int, Experience]: ...
+    def experiences_by_number(
+        self, namespace: str, numbers: Iterable[int], *, status: ExperienceStatus | None = None
+    ) -> Mapping[int, Experience]: ...
 
-    def count_experiences(self, namespace: str) -> int: ...
+    def count_experiences(self, namespace: str, status: ExperienceStatus | None = "active") -> int: ...
+
+    def standings(self, namespace: str) -> Mapping[str, Standing]:
+        """How every experience stands, by id, in the order of their numbers."""
+        ...
 
     def journal(
-        self, namespace: str, *, after: int = 0, limit: int | None = None, newest_first: bool = False
-    ) -> Sequence[JournalEntry]: ...
+        self,
+        namespace: str,
+        *,
+        after: int = 0,
+        until: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Sequence[JournalEntry]:
+        """Entries with a version above `after` and up to `until`; with `limit`, the first so many in that order."""
+        ...
 
     def entry_of_turn(self, namespace: str, turn_id: str) -> JournalEntry | None: ...
 

@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cheatsheet.memory.bullet import Bullet, Status
-from cheatsheet.memory.experience import Experience
+from cheatsheet.memory.experience import Experience, ExperienceStatus
 from cheatsheet.memory.retriever import Retriever
 from cheatsheet.memory.store import MemoryStore
-from cheatsheet.memory.view import BulletOrder, Scored
+from cheatsheet.memory.view import BulletOrder, ExperienceOrder, Scored
 
 
 class StoreView:
     """One namespace of a store, as modes and roles see it (`MemoryView`).
 
     Args:
-        harmful_weight: by which bullets are ranked in the orders `utility` and `worst`.
+        harmful_weight, helpful_weight: by which bullets are ranked in the orders `utility` and `worst`; the second is
+            above 0.
     """
 
     def __init__(
-        self, store: MemoryStore, retriever: Retriever, *, namespace: str, harmful_weight: float = 1.0
+        self,
+        store: MemoryStore,
+        retriever: Retriever,
+        *,
+        namespace: str,
+        harmful_weight: float = 1.0,
+        helpful_weight: float = 1.0,
     ) -> None:
         self._store = store
         self._retriever = retriever
         self._namespace = namespace
-        self._harmful_weight = harmful_weight
+        # Only how the two weights stand to each other decides the order; where they are equal, an index has it.
+        self._harmful_weight = harmful_weight / helpful_weight
 
     @property
     def namespace(self) -> str:
@@ -61,13 +69,19 @@ class StoreView:
         return self._store.sheet_tokens(self._namespace)
 
     def experience(self, id: str) -> Experience | None:
-        return self._store.experience(self._namespace, id)
+        return self._store.experience(self._namespace, id, status="active")
 
-    def experiences(self, *, limit: int | None = None) -> Sequence[Experience]:
-        return self._store.experiences(self._namespace, limit=limit)
+    def experiences(
+        self,
+        *,
+        status: ExperienceStatus | None = "active",
+        order: ExperienceOrder = "oldest",
+        limit: int | None = None,
+    ) -> Sequence[Experience]:
+        return self._store.experiences(self._namespace, status=status, order=order, limit=limit)
 
-    def count_experiences(self) -> int:
-        return self._store.count_experiences(self._namespace)
+    def count_experiences(self, status: ExperienceStatus | None = "active") -> int:
+        return self._store.count_experiences(self._namespace, status)
 
     def nearest_bullets(
         self, text: str, k: int, *, min_score: float = -1.0, among: Iterable[str] | None = None

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
 from cheatsheet.memory.bullet import Bullet, Status
-from cheatsheet.memory.experience import Experience
+from cheatsheet.memory.experience import Experience, ExperienceStatus
 
 T_co = TypeVar("T_co", covariant=True)
 
 BulletOrder = Literal["id", "utility", "worst", "recent", "expiring"]
+ExperienceOrder = Literal["oldest", "least-recent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,25 @@ class MemoryView(Protocol):
 
     def count_bullets(self, status: Status | None = "active") -> int: ...
 
-    def experience(self, id: str) -> Experience | None: ...
-
-    def experiences(self, *, limit: int | None = None) -> Sequence[Experience]:
-        """Oldest first; with `limit`, the newest so many of them (still oldest first)."""
+    def experience(self, id: str) -> Experience | None:
+        """The experience, while it is active."""
         ...
 
-    def count_experiences(self) -> int: ...
+    def experiences(
+        self,
+        *,
+        status: ExperienceStatus | None = "active",
+        order: ExperienceOrder = "oldest",
+        limit: int | None = None,
+    ) -> Sequence[Experience]:
+        """Experiences in one of the orders; ties by the lowest number.
+
+        `oldest`: by number; with `limit`, the newest so many of them (still oldest first). `least-recent`: by the last
+        use, or else by when it was learnt, the longest ago first; with `limit`, the first so many.
+        """
+        ...
+
+    def count_experiences(self, status: ExperienceStatus | None = "active") -> int: ...
 
     def nearest_bullets(
         self, text: str, k: int, *, min_score: float = -1.0, among: Iterable[str] | None = None

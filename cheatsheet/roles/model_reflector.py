@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cheatsheet.context.render import bullet_line
-from cheatsheet.llm.model import Model, Reply, Request
+from cheatsheet.llm.model import Model, Request
+from cheatsheet.roles.asking import Asked, ask_structured
 from cheatsheet.roles.difference import describe, judged
-from cheatsheet.roles.prompts import clip, data_block, render
+from cheatsheet.roles.prompts import clip, data_block, form_in, render
 from cheatsheet.roles.replies import IdMatcher
 from cheatsheet.roles.role import Attempt, Reflection, Reflector, TagName
 from cheatsheet.roles.rule_reflector import RuleReflector, error_of
-from cheatsheet.roles.structured_reply import read_structured
+from cheatsheet.roles.structured_reply import Form
+from cheatsheet.roles.trajectory import Trajectory, trajectory_of
 
 _TEXTS = ("error_identification", "root_cause_analysis", "correct_approach", "key_insight")
 _FIELDS = (*_TEXTS, "bullet_tags")
@@ -33,11 +35,18 @@ REFLECTION_SCHEMA: dict[str, Any] = {
                 "type": "object",
                 "additionalProperties": False,
                 "required": ["id", "tag"],
-                "properties": {"id": {"type": "string"}, "tag": {"enum": list(_TAGS)}},
+                "properties": {"id": {"type": "string"}, "tag": {"type": "string", "enum": list(_TAGS)}},
             },
         },
     },
 }
+REFLECTION_FORM = Form(
+    wants=_FIELDS,
+    list_field="bullet_tags",
+    item_keys=("id", "tag"),
+    example=form_in("reflector"),
+    schema=REFLECTION_SCHEMA,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +73,12 @@ class ModelReflector:
         self._max_tokens = max_tokens
 
     def reflect(self, attempt: Attempt) -> Reflection:
-        reply = self.model.complete(self._request(attempt))
-        read = read_structured(reply, wants=_FIELDS, list_field="bullet_tags")
-        if read.fields is None:
-            return _with_note(self._fallback.reflect(attempt), reply, read.notes)
-        tags = _read_tags(read.fields.get("bullet_tags"), attempt)
-        difference, root_cause, approach, insight = (_text(read.fields.get(name)) for name in _TEXTS)
+        trajectory, unread = trajectory_of(attempt)
+        asked = ask_structured(self.model, self._request(attempt, trajectory), REFLECTION_FORM)
+        if asked.fields is None:
+            return _with_note(self._fallback.reflect(attempt), asked)
+        tags = _evidence(_read_tags(asked.fields.get("bullet_tags"), attempt), attempt)
+        difference, root_cause, approach, insight = (_text(asked.fields.get(name)) for name in _TEXTS)
         expected = attempt.feedback.expected
         return Reflection(
             correct=judged(attempt),
@@ -80,26 +89,44 @@ class ModelReflector:
             key_insight=insight,
             tags=tags.by_id,
             by="model",
-            usage=reply.usage,
-            notes=(*read.notes, *tags.notes),
+            usage=asked.usage,
+            notes=(*asked.notes, *tags.notes, *unread),
         )
 
-    def _request(self, attempt: Attempt) -> Request:
+    def _request(self, attempt: Attempt, trajectory: Trajectory | None) -> Request:
         prompt = render(
             "reflector",
             question=data_block("question", attempt.query.text),
-            reasoning=data_block("reasoning", clip(attempt.reasoning, _MAX_CHARS) or "(none)"),
-            answer=data_block("answer", clip(attempt.answer, _MAX_CHARS) or "(empty)"),
+            beside=_beside(attempt, trajectory),
+            answer=_answers(attempt),
             feedback=data_block("feedback", _feedback_text(attempt)),
             notes=data_block("notes", "\n".join(map(bullet_line, attempt.bullets)) or "(none)"),
         )
-        schema = REFLECTION_SCHEMA if self.model.capabilities.json_schema else None
-        return Request(messages=({"role": "user", "content": prompt},), max_tokens=self._max_tokens, json_schema=schema)
+        return Request(messages=({"role": "user", "content": prompt},), max_tokens=self._max_tokens)
 
 
-def _with_note(reflection: Reflection, reply: Reply, notes: tuple[str, ...]) -> Reflection:
-    told = (*notes, "Rules reflected in its place.", *reflection.notes)
-    return replace(reflection, usage=reply.usage + reflection.usage, notes=told)
+def _beside(attempt: Attempt, trajectory: Trajectory | None) -> str:
+    """What led to the answer: the steps where they are known, else what was written beside it."""
+    if trajectory is not None and trajectory.text:
+        steps = data_block("steps", clip(trajectory.text, _MAX_CHARS))
+        return f"What the answerer did before the answer, step by step:\n{steps}"
+    reasoning = data_block("reasoning", clip(attempt.reasoning, _MAX_CHARS) or "(none)")
+    return f"What the answerer wrote beside the answer:\n{reasoning}"
+
+
+def _answers(attempt: Attempt) -> str:
+    """The answer, and those before it to the same question."""
+    answer = data_block("answer", clip(attempt.answer, _MAX_CHARS) or "(empty)")
+    if not attempt.earlier:
+        return answer
+    earlier = "\n".join(f"{number}. {each.answer or '(empty)'}" for number, each in enumerate(attempt.earlier, start=1))
+    block = data_block("earlier", clip(earlier, _MAX_CHARS))
+    return f"{answer}\n\nEarlier answers to the same question, which were wrong:\n{block}"
+
+
+def _with_note(reflection: Reflection, asked: Asked) -> Reflection:
+    told = (*asked.notes, "Rules reflected in its place.", *reflection.notes)
+    return replace(reflection, usage=asked.usage + reflection.usage, notes=told)
 
 
 def _read_tags(value: Any, attempt: Attempt) -> _Tags:
@@ -122,6 +149,13 @@ def _read_tags(value: Any, attempt: Attempt) -> _Tags:
         f"The tags of {id} contradict each other; it is left as it is." for id, t in verdicts.items() if len(t) > 1
     ]
     return _Tags({id: next(iter(tags)) for id, tags in verdicts.items() if len(tags) == 1}, tuple(notes))
+
+
+def _evidence(tags: _Tags, attempt: Attempt) -> _Tags:
+    """The verdicts, where anything is known of the answer: a model that only agrees with itself is no evidence."""
+    if attempt.feedback.given or not tags.by_id:
+        return tags
+    return _Tags({}, (*tags.notes, f"{len(tags.by_id)} tags do not count: nothing is known about the answer."))
 
 
 def _tag_entries(value: Any) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from cheatsheet.errors import OperationError
 from cheatsheet.memory.bullet import Bullet, section_key
 from cheatsheet.memory.operations import Add, Draft, Merge, Operation, Remove, Tag, Update
 from cheatsheet.memory.view import MemoryView
+from cheatsheet.roles.repetition import repeated
 from cheatsheet.roles.replies import IdMatcher
 
 # An id and counters that a model writes in front of a text, as in ACE's playbook: both are given by the memory alone.
@@ -27,18 +28,30 @@ class Proposals:
     Args:
         shown: the bullets that the model saw.
         tagged: ids of bullets whose counters change in this turn already.
+        served: the bullets that stood in the prompts of the attempts. An Add that only repeats one of them is an echo.
+        credited: ids of those that stood in the prompt of a right answer: their echo counts as helpful, once.
 
     Attributes:
         operations: what can be applied.
         skipped: one sentence for each proposal that cannot, naming it and the reason.
     """
 
-    def __init__(self, memory: MemoryView, *, shown: Iterable[Bullet], tagged: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        memory: MemoryView,
+        *,
+        shown: Iterable[Bullet],
+        tagged: Iterable[str] = (),
+        served: Iterable[Bullet] = (),
+        credited: Iterable[str] = (),
+    ) -> None:
         self.operations: list[Operation] = []
         self.skipped: list[str] = []
         self._memory = memory
         self._matcher = IdMatcher(bullet.id for bullet in shown)
         self._tagged = set(tagged)
+        self._served = tuple(served)
+        self._credited = frozenset(credited)
         self._gone: set[str] = set()
         self._readers: Mapping[str, Callable[[Mapping[str, Any]], Operation]] = {
             "add": self._add,
@@ -65,13 +78,25 @@ class Proposals:
         content = _content(entry)
         if content is None:
             raise OperationError("its content is empty or no text.")
+        if echoed := repeated(content, self._served):
+            self._credit(echoed)
+            raise OperationError(f"it only repeats {echoed.id!r}, which stood in the prompt.")
         return Add(draft=Draft(section=_section(entry) or section_key(""), content=content))
+
+    def _credit(self, echoed: Bullet) -> None:
+        bullet = self._memory.bullet(echoed.id)
+        known = bullet is not None and bullet.status == "active" and echoed.id not in self._gone
+        if known and echoed.id in self._credited and echoed.id not in self._tagged:
+            self._tagged.add(echoed.id)
+            self.operations.append(Tag(id=echoed.id, helpful=1))
 
     def _update(self, entry: Mapping[str, Any]) -> Update:
         bullet = self._bullet(entry.get("id"))
         content, section = _content(entry), _section(entry)
         if content is None and section is None:
             raise OperationError("it gives neither content nor section.")
+        if content in (None, bullet.content) and section in (None, bullet.section):
+            raise OperationError("it changes nothing.")
         return Update(id=bullet.id, content=content, section=section)
 
     def _merge(self, entry: Mapping[str, Any]) -> Merge:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from cheatsheet.context.section import ChatTurn
 from cheatsheet.llm.model import Message, Outcome, Usage
@@ -53,6 +53,18 @@ class Generation:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierAnswer:
+    """An answer that was given to the same question before, shown so that the next one can be better.
+
+    Attributes:
+        remark: what a reflection said about it; empty where nobody judged it.
+    """
+
+    answer: str
+    remark: str = ""
+
+
 class Generator(Protocol):
     """Answers a query with a compiled context."""
 
@@ -60,13 +72,21 @@ class Generator(Protocol):
         """Everything but the context that will stand in the prompt, as one text, to be counted against the window."""
         ...
 
-    def generate(self, query: Query, *, context: str, examples: tuple[ChatTurn, ...] = ()) -> Generation:
+    def generate(
+        self,
+        query: Query,
+        *,
+        context: str,
+        examples: tuple[ChatTurn, ...] = (),
+        earlier: tuple[EarlierAnswer, ...] = (),
+    ) -> Generation:
         """Ask the model.
 
         Args:
             query: what is asked; its `choices` bind the answer where the model can be bound.
             context: compiled text sections (may be empty).
             examples: compiled chat turns, in the order in which they are to be shown.
+            earlier: answers that were given to the same question before, oldest first.
         """
         ...
 
@@ -78,6 +98,12 @@ class Attempt:
     Attributes:
         bullets: those that stood in the prompt.
         used: ids of those that the answerer named.
+        trajectory: the whole exchange as chat messages in OpenAI's form, where the turn was more than one question and
+            one answer.
+        earlier: wrong answers that were given to the same question before this one, oldest first.
+        again: answers the same question once more, with a reflection shown; None where nobody can be asked again.
+        usage: what this answer cost. That of a turn's answer is booked with the turn, that of answers which `again`
+            gave with the reflection.
     """
 
     query: Query
@@ -86,6 +112,10 @@ class Attempt:
     reasoning: str = ""
     bullets: tuple[Bullet, ...] = ()
     used: tuple[str, ...] = ()
+    trajectory: tuple[dict[str, Any], ...] = ()
+    earlier: tuple[EarlierAnswer, ...] = ()
+    again: Callable[[Reflection], Attempt] | None = field(default=None, compare=False, repr=False)
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +127,8 @@ class Reflection:
         restates: true when `key_insight` says no more than the question and its expected answer.
         tags: verdict for bullets that were in the prompt, by id.
         by: who reflected.
+        rounds: how often was reflected: 1, or more where the question was answered again (`reflect_in_rounds`).
+        became_right: a later round's answer was right, though the first was wrong.
         notes: what went wrong on the way, e.g. that a model's reply could not be read and rules took over.
     """
 
@@ -109,6 +141,8 @@ class Reflection:
     restates: bool = False
     tags: Mapping[str, TagName] = field(default_factory=dict)
     by: By = "rules"
+    rounds: int = 1
+    became_right: bool = False
     usage: Usage = field(default_factory=Usage)
     notes: tuple[str, ...] = ()
 
@@ -117,6 +151,14 @@ class Reflector(Protocol):
     """Says what an attempt teaches. Never raises on an unreadable reply."""
 
     def reflect(self, attempt: Attempt) -> Reflection: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflected:
+    """An attempt and what it teaches."""
+
+    attempt: Attempt
+    reflection: Reflection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +177,12 @@ class Curation:
 
 
 class Curator(Protocol):
-    """Turns a reflection into operations. Never raises on an unreadable reply; changes nothing itself."""
+    """Turns reflections into operations. Never raises on an unreadable reply; changes nothing itself."""
 
-    def curate(self, reflection: Reflection, attempt: Attempt, memory: MemoryView) -> Curation: ...
+    def curate(self, reflected: Sequence[Reflected], memory: MemoryView) -> Curation:
+        """What one attempt, or a batch of them, changes in the memory.
+
+        Args:
+            reflected: at least one.
+        """
+        ...

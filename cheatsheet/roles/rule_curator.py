@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from cheatsheet.memory.bullet import RESTATEMENT
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cheatsheet.memory.bullet import RESTATEMENT, Bullet
 from cheatsheet.memory.operations import Add, Draft, Tag
 from cheatsheet.memory.view import MemoryView
-from cheatsheet.roles.role import Attempt, Curation, ErrorKind, Reflection
+from cheatsheet.roles.repetition import repeated
+from cheatsheet.roles.role import Curation, ErrorKind, Reflected, Reflection, TagName
 
 # Sections of ACE's playbook (ace-agent/ace, playbook_utils.py).
 _SECTIONS = {
@@ -21,35 +26,56 @@ _SECTIONS = {
 
 
 class RuleCurator:
-    """Adds the reflection's key insight to the section of its kind of error, and counts its tags.
+    """Adds the key insight of each reflection to the section of its kind of error, and counts all tags.
 
-    Whether the insight is known already is decided where bullets are grown, by meaning.
+    - An insight that only repeats a bullet that stood in the prompt is not learnt again; after a right answer it counts
+      as a helpful tag, unless the reflection has a verdict on that bullet.
+    - Whether the insight is known otherwise is decided where bullets are grown, by meaning.
     """
 
-    def curate(self, reflection: Reflection, attempt: Attempt, memory: MemoryView) -> Curation:
-        tags, skipped = tag_operations(reflection, memory)
-        insight = reflection.key_insight.strip()
-        adds = (Add(draft=_draft(insight, reflection)),) if insight else ()
-        return Curation(operations=(*adds, *tags), skipped=skipped)
+    def curate(self, reflected: Sequence[Reflected], memory: MemoryView) -> Curation:
+        adds: list[Add] = []
+        heard: list[Reflected] = []
+        told: list[str] = []
+        for each in reflected:
+            insight = each.reflection.key_insight.strip()
+            echoed = repeated(insight, each.attempt.bullets) if insight else None
+            if echoed is not None:
+                told.append(f"The insight {insight[:60]!r} only repeats {echoed.id!r}, which stood in the prompt.")
+            elif insight:
+                adds.append(Add(draft=_draft(each.reflection)))
+            heard.append(each if echoed is None else _credited(each, echoed))
+        tags, skipped = tag_operations(heard, memory)
+        return Curation(operations=(*adds, *tags), skipped=(*told, *skipped))
 
 
-def _draft(insight: str, reflection: Reflection) -> Draft:
+def _credited(each: Reflected, echoed: Bullet) -> Reflected:
+    """The same, with a helpful tag for the bullet that came back as the insight of a right answer."""
+    tags = each.reflection.tags
+    if not each.reflection.correct or echoed.id in tags:
+        return each
+    return replace(each, reflection=replace(each.reflection, tags={**tags, echoed.id: "helpful"}))
+
+
+def _draft(reflection: Reflection) -> Draft:
     tags = (RESTATEMENT,) if reflection.restates else ()
-    return Draft(section=_SECTIONS[reflection.error], content=insight, tags=tags)
+    return Draft(section=_SECTIONS[reflection.error], content=reflection.key_insight.strip(), tags=tags)
 
 
-def tag_operations(reflection: Reflection, memory: MemoryView) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
-    """The reflection's tags as operations, and a sentence for each that names no active bullet.
+def tag_operations(reflected: Sequence[Reflected], memory: MemoryView) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
+    """The tags of all reflections, summed up in one operation for each bullet, in the order of their first mention;
+    and a sentence for each tag that names no active bullet.
 
-    A neutral tag is no operation: it changes no counter.
+    A neutral tag counts nothing. Two attempts that disagree about a bullet are two votes: both are counted.
     """
-    tags: list[Tag] = []
+    votes: dict[str, Counter[TagName]] = {}
     skipped: list[str] = []
-    for id, verdict in reflection.tags.items():
+    for id, verdict in (tag for each in reflected for tag in each.reflection.tags.items()):
         bullet = memory.bullet(id)
         if bullet is None or bullet.status != "active":
             state = "does not exist" if bullet is None else f"is {bullet.status}"
             skipped.append(f"The tag {verdict!r} was left out: the bullet {id!r} {state}.")
         elif verdict != "neutral":
-            tags.append(Tag(id=id, helpful=int(verdict == "helpful"), harmful=int(verdict == "harmful")))
+            votes.setdefault(id, Counter())[verdict] += 1
+    tags = (Tag(id=id, helpful=count["helpful"], harmful=count["harmful"]) for id, count in votes.items())
     return tuple(tags), tuple(skipped)

@@ -305,6 +305,6 @@ def test_stable_sections_may_stand_first_without_being_kept_first() -> None:
         Section(name="identity", priority=9, text="You sort tickets.", stable=True),
         Section(name="log", priority=3, text="x" * 500, stable=True, shorten="never"),
     ]
-    context = compile_context(sections, budget_tokens=60, counter=CHARS, separator="|", stable_first=True)
+    context = compile_context(sections, budget_tokens=60, counter=CHARS, separator="|", order="cache")
     assert context.text == "You sort tickets.|It is noon."
     assert [entry.section for entry in context.ledger] == ["time", "identity", "log"]

@@ -38,7 +38,7 @@ def test_a_context_of_a_support_agent() -> None:
         budget_tokens=8_000,
         counter=TiktokenCounter("cl100k_base"),
         window_tokens=4_096,
-        reserved_tokens=3_860,
+        reserved_tokens=3_842,
     )
     ledger = render_ledger(context.ledger, context.budget)
     assert matches("context_support.txt", f"{context.text}\n\n{'=' * 120}\n\n{ledger}")
@@ -59,6 +59,7 @@ def _support_sections() -> list[Section]:
             text="Lessons from earlier work:",
             items=tuple(Item(id=id, text=f"[{id}] {text}") for id, text in lessons),
             shorten="drop-last",
+            data=True,
         ),
         Section(
             name="experiences",
@@ -68,6 +69,7 @@ def _support_sections() -> list[Section]:
                 ChatTurn(id="exp-00009", user="I paid twice for one order.", assistant="amber"),
             ),
             shorten="drop-first",
+            data=True,
         ),
         Section(
             name="workspace",

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheatsheet.context import layout
-from cheatsheet.context.compiler import CompiledContext, LedgerEntry, Overflow, compile_context
-from cheatsheet.context.layout import TOKENS_PER_MESSAGE
+from cheatsheet.context.compiler import CompiledContext, LedgerEntry, Order, Overflow, compile_context
+from cheatsheet.context.layout import DATA_LABEL, TOKENS_PER_MESSAGE
 from cheatsheet.context.section import Section
 from cheatsheet.tokens import TokenCounter
 from tests.context.worlds import counters, sections
@@ -18,6 +18,7 @@ from tests.context.worlds import counters, sections
 budgets = st.integers(0, 60) | st.integers(0, 600)
 overflows: st.SearchStrategy[Overflow] = st.sampled_from(["truncate", "stop", "skip"])
 closing: st.SearchStrategy[Overflow] = st.sampled_from(["truncate", "stop"])
+orders: st.SearchStrategy[Order] = st.sampled_from(["priority", "cache"])
 separators = st.sampled_from(["\n\n---\n\n", "", "\n", " • "])
 
 
@@ -41,7 +42,7 @@ def test_b1_neither_presentation_is_over_the_budget(
         given_sections, budget_tokens=budget, counter=counter, overflow=overflow, separator=separator
     )
     sizes = [text_tokens(context, counter)]
-    if context.examples:
+    if context.examples or context.notes:
         sizes.append(message_tokens(context, counter))
     assert max(sizes) == context.tokens <= budget
 
@@ -98,9 +99,9 @@ def test_b4_the_ledger_adds_up(
     assert sorted(context.shown_ids) == sorted(id for entry in context.ledger for id in entry.kept)
 
 
-@given(given_sections=sections(), budget=budgets, counter=counters, overflow=overflows, stable_first=st.booleans())
+@given(given_sections=sections(), budget=budgets, counter=counters, overflow=overflows, order=orders)
 def test_b5_the_same_input_gives_the_same_bytes(
-    given_sections: tuple[Section, ...], budget: int, counter: TokenCounter, overflow: Overflow, stable_first: bool
+    given_sections: tuple[Section, ...], budget: int, counter: TokenCounter, overflow: Overflow, order: Order
 ) -> None:
     first, second = (
         compile_context(
@@ -108,7 +109,7 @@ def test_b5_the_same_input_gives_the_same_bytes(
             budget_tokens=budget,
             counter=counter,
             overflow=overflow,
-            stable_first=stable_first,
+            order=order,
         )
         for _ in range(2)
     )
@@ -165,7 +166,9 @@ def test_with_room_for_all_nothing_is_lost(given_sections: tuple[Section, ...], 
     for section in context.shown:
         assert section.text in context.text or not section.text.strip()
         assert all(item.text in context.text for item in section.items)
-    assert context.text == context.system
+    assert sum(section.data for section in context.shown) == context.text.count(DATA_LABEL)
+    if not any(section.data for section in context.shown):
+        assert context.text == context.body == context.system
 
 
 @given(given_sections=sections(), budget=budgets, more=budgets, counter=counters)

@@ -79,4 +79,5 @@ def _section(draw: st.DrawFn, name: str, *, turns: bool) -> Section:
         else (),
         shorten=draw(_shorten),
         stable=draw(st.booleans()),
+        data=draw(st.booleans()),
     )

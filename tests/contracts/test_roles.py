@@ -15,7 +15,8 @@ from cheatsheet.memory.experience import Feedback, Query
 from cheatsheet.memory.operations import Add, Merge, Operation
 from cheatsheet.roles.model_curator import ModelCurator
 from cheatsheet.roles.model_reflector import ModelReflector
-from cheatsheet.roles.role import Attempt, Curator, ErrorKind, Reflection, Reflector
+from cheatsheet.roles.rewriting_curator import RewritingCurator
+from cheatsheet.roles.role import Attempt, Curator, EarlierAnswer, ErrorKind, Reflected, Reflection, Reflector
 from cheatsheet.roles.rule_curator import RuleCurator
 from cheatsheet.roles.rule_reflector import RuleReflector
 from tests.roles.fakes import FakeMemory, bullet, said, says
@@ -31,12 +32,21 @@ IDS = [each.id for each in BULLETS]
 
 REFLECTORS: dict[str, Callable[[Reply], Reflector]] = {
     "rules": lambda _: RuleReflector(),
-    "model": lambda reply: ModelReflector(says(reply)),
+    "model": lambda reply: ModelReflector(says(reply, reply)),
 }
 CURATORS: dict[str, Callable[[Reply], Curator]] = {
     "rules": lambda _: RuleCurator(),
-    "model": lambda reply: ModelCurator(says(reply)),
+    "model": lambda reply: ModelCurator(says(reply, reply)),
+    "rewriting model": lambda reply: RewritingCurator(says(reply, reply)),
 }
+
+TRAJECTORY = (
+    {"role": "user", "content": "q"},
+    {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "find", "arguments": '{"x": 1}'}}]},
+    {"role": "tool", "tool_call_id": "1", "content": "Error: no x"},
+    {"role": "assistant", "tool_calls": [{"id": "2", "function": {"name": "find", "arguments": '{"y": 1}'}}]},
+    {"role": "tool", "tool_call_id": "2", "content": "found"},
+)
 
 words = st.text(max_size=30) | st.sampled_from(["amber", "crimson", "42", "4.2 kg", "{x}", "[[ANSWER]]", "</answer>"])
 written_ids = st.sampled_from([*IDS, "[SAI-1]", "err_7", "x-9", "", "1"])
@@ -57,6 +67,8 @@ attempts = st.builds(
     reasoning=words,
     bullets=st.sampled_from([(), BULLETS[:1], BULLETS]),
     used=st.lists(written_ids, max_size=3).map(tuple),
+    trajectory=st.sampled_from([(), TRAJECTORY, ({"role": "bot"},)]),
+    earlier=st.lists(st.builds(EarlierAnswer, answer=words), max_size=2).map(tuple),
 )
 verdicts = st.sampled_from(["helpful", "harmful", "neutral"])
 reflections = st.builds(
@@ -69,6 +81,8 @@ reflections = st.builds(
     key_insight=words | st.just(""),
     tags=st.dictionaries(st.sampled_from([*IDS, "x-9"]), verdicts, max_size=4),
 )
+
+batches = st.lists(st.builds(Reflected, attempt=attempts, reflection=reflections), min_size=1, max_size=3).map(tuple)
 
 
 def _fields(*names: str) -> st.SearchStrategy[dict[str, object]]:
@@ -129,14 +143,14 @@ class TestReflectors:
 
 @pytest.mark.parametrize("make", CURATORS.values(), ids=CURATORS)
 class TestCurators:
-    @given(reflection=reflections, attempt=attempts, reply=replies)
+    @given(batch=batches, reply=replies)
     def test_only_what_can_be_applied_is_proposed(
-        self, make: Callable[[Reply], Curator], reflection: Reflection, attempt: Attempt, reply: Reply
+        self, make: Callable[[Reply], Curator], batch: tuple[Reflected, ...], reply: Reply
     ) -> None:
         """Never raises; every operation names active bullets; no pinned one is removed; new ones have no id."""
         memory = FakeMemory(BULLETS)
         gone: set[str] = set()
-        for operation in make(reply).curate(reflection, attempt, memory).operations:
+        for operation in make(reply).curate(batch, memory).operations:
             if isinstance(operation, Add):
                 assert operation.id == ""
                 assert operation.draft.content.strip()
@@ -151,27 +165,28 @@ class TestCurators:
             assert not lost & {"err-00007"}
             gone |= lost
 
-    @given(reflection=reflections, attempt=attempts, reply=replies)
+    @given(batch=batches, reply=replies)
     def test_nothing_is_changed(
-        self, make: Callable[[Reply], Curator], reflection: Reflection, attempt: Attempt, reply: Reply
+        self, make: Callable[[Reply], Curator], batch: tuple[Reflected, ...], reply: Reply
     ) -> None:
         """M1, M2: it computes; the same again gives the same."""
         memory = FakeMemory(BULLETS)
         before = copy.deepcopy(memory.bullets(status=None))
-        first = make(reply).curate(reflection, attempt, memory)
+        first = make(reply).curate(batch, memory)
         assert memory.bullets(status=None) == before
-        assert make(reply).curate(reflection, attempt, memory) == first
+        assert make(reply).curate(batch, memory) == first
 
-    @given(reflection=reflections, attempt=attempts)
-    def test_verdicts_of_the_reflection_are_counted_once(
-        self, make: Callable[[Reply], Curator], reflection: Reflection, attempt: Attempt
+    @given(batch=batches)
+    def test_verdicts_of_all_reflections_are_counted_once(
+        self, make: Callable[[Reply], Curator], batch: tuple[Reflected, ...]
     ) -> None:
         active = {each.id for each in BULLETS if each.status == "active"}
-        reply = said(json.dumps([{"type": "TAG", "id": id, "tag": "helpful"} for id in reflection.tags]))
-        operations = make(reply).curate(reflection, attempt, FakeMemory(BULLETS)).operations
+        tags = [tag for each in batch for tag in each.reflection.tags.items()]
+        reply = said(json.dumps([{"type": "TAG", "id": id, "tag": "helpful"} for id, _ in tags]))
+        operations = make(reply).curate(batch, FakeMemory(BULLETS)).operations
         for verdict in ("helpful", "harmful"):
             counted = sum(getattr(operation, verdict, 0) for operation in operations)
-            assert counted == sum(tag == verdict and id in active for id, tag in reflection.tags.items())
+            assert counted == sum(tag == verdict and id in active for id, tag in tags)
 
 
 def _named(operation: Operation) -> set[str]:

@@ -18,7 +18,7 @@ from cheatsheet.evaluation.runner import run
 from cheatsheet.evaluation.spec import ArmSpec
 from cheatsheet.interfaces.wiring import open_memory
 from cheatsheet.llm.model import Reply, Request
-from cheatsheet.memory.sqlite_store import SqliteStore
+from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from tests.evaluation.fakes import spec_for
 from tests.evaluation.test_engine import TASK, Echo
 
@@ -72,7 +72,8 @@ def timeless(value: Any) -> Any:
 
 def memory_of(folder: Path, mode: str) -> Any:
     store = SqliteStore(folder / "arms" / mode / "memory.db")
-    values = (*store.bullets("default", status=None), *store.experiences("default"), *store.journal("default"))
+    values: list[Any] = [*store.bullets("default", status=None), *store.experiences("default")]
+    values += store.journal("default")
     store.close()
     return [timeless(value.model_dump(mode="json")) for value in values]
 

@@ -6,45 +6,18 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cheatsheet.interfaces import cli
 from cheatsheet.llm.model import Reply, Request
 from cheatsheet.llm.scripted import ScriptedModel
+from tests.interfaces.shell import Shell
 
 TASK = "\n".join(
     json.dumps({"input": f"Ticket {n}: {what}", "target": team, "choices": ["amber", "crimson"]})
     for n, (what, team) in enumerate([("card", "amber"), ("parcel", "crimson"), ("card again", "amber")])
 )
-
-
-class Shell:
-    """Runs commands in this process, on one memory."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit code, stdout, stderr."""
-        with pytest.raises(SystemExit) as stop:
-            cli.main(list(arguments))
-        out, err = self._capsys.readouterr()
-        code = stop.value.code
-        return (code if isinstance(code, int) else 0), out, err
-
-    def json(self, *arguments: str) -> Any:
-        code, out, err = self(*arguments, "--json")
-        assert code == 0, err
-        return json.loads(out)
-
-
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CHEATSHEET_EMBEDDER", "hashing")
-    return Shell(capsys)
 
 
 @pytest.fixture
@@ -56,7 +29,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
 
     scripted = ScriptedModel(answer)
     monkeypatch.setattr(
-        "cheatsheet.interfaces.wiring.build_model",
+        "cheatsheet.interfaces.parts.build_model",
         lambda settings, name, api_base: None if name is None else scripted,
     )
     return scripted
@@ -68,11 +41,11 @@ def test_learn_recall_show_history(shell: Shell) -> None:
     assert [operation["type"] for operation in learnt["operations"]] == ["add"]
     recalled = shell.json("recall", "My card was charged two times")
     assert "ask the amber team" in recalled["text"]
-    assert recalled["messages"][-1]["content"] == "My card was charged two times"
+    assert recalled["messages"][-1]["content"].endswith("\n</notes>\n\nMy card was charged two times")
     (bullet,) = shell.json("show")
     assert (bullet["helpful"], bullet["status"]) == (0, "active")
     (entry,) = shell.json("history")
-    assert (entry["cause"], entry["experience_id"]) == ("turn", "exp-00001")
+    assert (entry["cause"], entry["experience_ids"]) == ("turn", ["exp-00001"])
 
 
 def test_ask_answers_and_learns(shell: Shell, model: ScriptedModel) -> None:
@@ -142,7 +115,7 @@ def test_eval_without_a_single_score_fails(shell: Shell, monkeypatch: pytest.Mon
     from cheatsheet.errors import ModelUnavailableError
 
     broken = ScriptedModel([ModelUnavailableError("no connection")] * 3)
-    monkeypatch.setattr("cheatsheet.interfaces.wiring.build_model", lambda settings, name, api_base: broken)
+    monkeypatch.setattr("cheatsheet.interfaces.parts.build_model", lambda settings, name, api_base: broken)
     Path("task.jsonl").write_text(TASK, encoding="utf-8")
     code, _, err = shell("eval", "task.jsonl", "--model", "m", "--modes", "default")
     assert code == 3
@@ -185,14 +158,14 @@ def test_mistakes_are_sentences(shell: Shell, arguments: list[str], code: int, s
 
 
 def test_settings_tells_values_and_where_they_can_be_set(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHEATSHEET_API_KEY", "sk-secret")
+    monkeypatch.setenv("CHEATSHEET_API_KEY", "sk-hush")
     Path("cheatsheet.toml").write_text("top_k = 7", encoding="utf-8")
     values = shell.json("settings", "--grow-threshold", "0.8")
     assert (values["top_k"], values["grow_threshold"], values["api_key"]) == (7, 0.8, "(set)")
     code, out, _ = shell("settings")
     assert code == 0
     assert "top_k\t7\tCHEATSHEET_TOP_K\t--top-k\t" in out
-    assert "sk-secret" not in out
+    assert "sk-hush" not in out
 
 
 def test_the_listed_summaries_are_those_of_the_commands() -> None:

@@ -10,7 +10,7 @@ import pytest
 import cheatsheet
 from cheatsheet.engine.engine import Engine
 from cheatsheet.errors import SettingsError
-from cheatsheet.interfaces import wiring
+from cheatsheet.interfaces import parts
 from cheatsheet.llm.litellm_model import LiteLLMModel
 from cheatsheet.llm.model import Capabilities
 from cheatsheet.llm.scripted import ScriptedModel
@@ -61,29 +61,29 @@ def test_opening_loads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_embedders_by_name(name: str, kind: type) -> None:
-    assert isinstance(wiring.build_embedder(name), kind)
+    assert isinstance(parts.build_embedder(name), kind)
 
 
 def test_an_empty_embedder_is_refused() -> None:
     with pytest.raises(SettingsError, match="embedder is empty"):
-        wiring.build_embedder("")
+        parts.build_embedder("")
 
 
 def test_indexes_by_name() -> None:
-    assert wiring._index_class(load_settings(index="exact")) is ExactIndex
-    assert wiring._index_class(load_settings()) is FaissFlatIndex
+    assert parts.index_class(load_settings(index="exact")) is ExactIndex
+    assert parts.index_class(load_settings()) is FaissFlatIndex
 
 
 def test_a_capable_model_reflects_and_curates_a_small_one_leaves_it_to_the_rules() -> None:
     large = ScriptedModel([], capabilities=Capabilities(json_schema=True))
     small = ScriptedModel([], capabilities=Capabilities(continuation=True, prefers_continuation=True))
     with cheatsheet.open(":memory:", model=large, embedder="hashing") as memory:
-        assert isinstance(mode_of(memory).reflector, ModelReflector)
-        assert isinstance(mode_of(memory).curator, ModelCurator)
+        assert isinstance(mode_of(memory).learning.reflector, ModelReflector)
+        assert isinstance(mode_of(memory).learning.curator, ModelCurator)
     with cheatsheet.open(":memory:", model=small, embedder="hashing") as memory:
-        assert isinstance(mode_of(memory).reflector, RuleReflector)
+        assert isinstance(mode_of(memory).learning.reflector, RuleReflector)
     with cheatsheet.open(":memory:", model=small, embedder="hashing", reflector="model") as memory:
-        assert isinstance(mode_of(memory).reflector, ModelReflector)
+        assert isinstance(mode_of(memory).learning.reflector, ModelReflector)
     with pytest.raises(SettingsError, match="reflector='model' needs a model"):
         cheatsheet.open(":memory:", embedder="hashing", reflector="model")
 
@@ -95,11 +95,11 @@ def test_each_role_can_have_a_model_and_an_address_of_its_own(monkeypatch: pytes
         asked.append((name, api_base, settings.api_key))
         return None if name is None else ScriptedModel([], name=name)
 
-    monkeypatch.setattr(wiring, "build_model", build)
+    monkeypatch.setattr(parts, "build_model", build)
     settings: dict[str, Any] = {"reflector_model": "b", "curator_api_base": "http://curator", "api_key": "secret"}
     with cheatsheet.open(":memory:", model="a", embedder="hashing", **settings) as memory:
-        assert mode_of(memory).reflector.model.name == "b"
-        assert mode_of(memory).curator.model.name == "a"
+        assert mode_of(memory).learning.reflector.model.name == "b"
+        assert mode_of(memory).learning.curator.model.name == "a"
     assert asked == [("a", None, "secret"), ("b", None, None), ("a", "http://curator", None)]
 
 
@@ -130,5 +130,5 @@ def test_a_mode_of_one_s_own() -> None:
 
 
 def test_a_named_model_is_routed_by_litellm() -> None:
-    model = wiring.build_model(load_settings(), "openai/gpt-4o-mini", None)
+    model = parts.build_model(load_settings(), "openai/gpt-4o-mini", None)
     assert isinstance(model, LiteLLMModel)

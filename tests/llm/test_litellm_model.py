@@ -302,6 +302,69 @@ def test_choices_and_schemas_are_not_sent_to_a_model_that_cannot_keep_them() -> 
     assert not any("response_format" in body for body in line.sent)
 
 
+@pytest.fixture
+def _no_refusal_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litellm_model, "_no_schema", set())
+
+
+NO_SCHEMA = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+
+
+@pytest.mark.usefixtures("_no_refusal_known")
+class TestRefusedSchemas:
+    ASKED = Request(messages=QUESTION.messages, json_schema={"type": "object"})
+
+    @pytest.mark.parametrize("words", [NO_SCHEMA, "structured outputs are not available", "failed to parse grammar"])
+    def test_a_model_that_refuses_the_schema_is_asked_without_it_from_then_on(self, words: str) -> None:
+        line = wire(refusal(400, words), reply('{"a": 1}'))
+        first, second = (line.model().complete(self.ASKED) for _ in range(2))
+        assert ["response_format" in body for body in line.sent] == [True, False, False]
+        assert first.text == second.text == '{"a": 1}'
+        assert first.notes[0].startswith("the JSON schema was refused, and left out: ")
+        assert second.notes == ()
+
+    def test_so_is_one_that_refuses_it_for_choices(self) -> None:
+        line = wire(refusal(400, NO_SCHEMA), reply("crimson"))
+        answer = line.model().complete(Request(messages=QUESTION.messages, choices=("amber", "crimson")))
+        assert (answer.text, len(line.sent)) == ("crimson", 2)
+
+    def test_another_model_and_another_server_are_not_meant(self) -> None:
+        wire(refusal(400, NO_SCHEMA), reply()).model().complete(self.ASKED)
+        for options in ({"name": "openai/gpt-4o"}, {"api_base": "http://gpu:8000/v1"}):
+            line = wire(reply())
+            line.model(**options).complete(self.ASKED)
+            assert "response_format" in line.sent[0]
+
+    def test_a_second_refusal_is_final(self) -> None:
+        line = wire(refusal(400, NO_SCHEMA))
+        with pytest.raises(ModelRequestError):
+            line.model().complete(self.ASKED)
+        assert len(line.sent) == 2
+
+    @pytest.mark.parametrize(
+        ("trouble", "error"),
+        [
+            (refusal(400, "field 'connection' invalid in item 429"), ModelRequestError),
+            (refusal(401, "no response_format for this key"), ModelAuthError),
+            (
+                refusal(400, "prompt with json_schema of 150000 tokens exceeds the maximum context"),
+                ContextOverflowError,
+            ),
+        ],
+    )
+    def test_other_refusals_are_not_taken_for_one(self, trouble: httpx.Response, error: type[ModelError]) -> None:
+        line = wire(trouble)
+        with pytest.raises(error):
+            line.model().complete(self.ASKED)
+        assert len(line.sent) == 1
+
+    def test_a_refusal_without_a_schema_is_a_refusal(self) -> None:
+        line = wire(refusal(400, NO_SCHEMA))
+        with pytest.raises(ModelRequestError):
+            line.model().complete(QUESTION)
+        assert len(line.sent) == 1
+
+
 def test_a_continuation_goes_to_the_text_endpoint() -> None:
     choice = {"index": 0, "finish_reason": "length", "text": " Paris", "logprobs": None}
     line = wire({**reply(), "object": "text_completion", "choices": [choice]})

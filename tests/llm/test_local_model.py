@@ -18,6 +18,10 @@ from cheatsheet.llm.litellm_model import LiteLLMModel, load_litellm
 from cheatsheet.llm.llama_server import server_for
 from cheatsheet.llm.local_provider import PROVIDER, register_local_provider
 from cheatsheet.llm.model import Message, Outcome, Request
+from cheatsheet.roles.model_curator import CURATION_FORM
+from cheatsheet.roles.model_reflector import REFLECTION_FORM
+from cheatsheet.roles.replies import read_json
+from cheatsheet.roles.structured_reply import Form
 from cheatsheet.tokens.gguf_counter import GGUFCounter
 from tests.llm.local import NAME, THREADS, WINDOW, local_model, local_server, needs_local
 
@@ -69,6 +73,17 @@ def test_a_schema_is_kept_to(continued: bool) -> None:
     )
     answer = local_model().complete(request)
     assert answer.text.replace(" ", "").replace("\n", "") in ('{"kind":"late"}', '{"kind":"lost"}')
+
+
+@pytest.mark.parametrize("form", [REFLECTION_FORM, CURATION_FORM], ids=["reflector", "curator"])
+def test_the_forms_of_the_roles_are_kept_to(form: Form) -> None:
+    """llama.cpp takes both schemas as grammars; what is finished when the room is used up is JSON of that form."""
+    answer = local_model().complete(chat("Reply shortly.", json_schema=form.schema, max_tokens=40))
+    assert answer.notes == ()
+    fields = read_json(answer.text, wants=("reasoning",), cut=answer.outcome is Outcome.LENGTH).value
+    assert isinstance(fields, dict)
+    assert isinstance(fields["reasoning"], str)
+    assert fields.keys() <= set(form.schema["properties"])
 
 
 class Listener:

@@ -25,12 +25,16 @@ drafts = st.builds(
     expires_at=st.none() | moments,
     pinned=st.booleans(),
     metadata=metadata,
+    created_at=st.none() | moments,
+    last_used_at=st.none() | moments,
+    uses=st.integers(0, 3),
+    status=st.sampled_from(["active", "active", "active", "archived"]),
 )
 
 
 def ids(most: int) -> st.SearchStrategy[str]:
-    """Ids that exist, and some that do not."""
-    slugs = st.sampled_from(["misc", "calc", "cs", "ms", "zz"])
+    """Ids that exist, of bullets and of experiences, and some that do not."""
+    slugs = st.sampled_from(["misc", "calc", "cs", "ms", "zz", "exp"])
     return st.builds(lambda slug, number: f"{slug}-{number:05d}", slugs, st.integers(1, most))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cheatsheet.memory.grow import Grown, grow
-from cheatsheet.memory.journal import Change
+from cheatsheet.memory.history.journal import Change
+from cheatsheet.memory.likeness.grow import Grown, grow
 from cheatsheet.memory.operations import Add, Draft, Operation
 from cheatsheet.memory.retriever import Retriever
-from cheatsheet.memory.sqlite_store import SqliteStore
+from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store_view import StoreView
 from indexes.cached import CachedEmbedder
 from indexes.exact import ExactIndex
@@ -34,8 +34,8 @@ class Memory:
     def __init__(self, embedder: HashingEmbedder) -> None:
         self.store = SqliteStore(":memory:")
         self.embedder = CachedEmbedder(embedder, self.store)
-        retriever = Retriever(self.store, self.embedder, namespace="default", make_index=ExactIndex)
-        self.view = StoreView(self.store, retriever, namespace="default")
+        self.retriever = Retriever(self.store, self.embedder, namespace="default", make_index=ExactIndex)
+        self.view = StoreView(self.store, self.retriever, namespace="default")
 
     def commit(self, *operations: Operation) -> None:
         self.store.commit("default", Change(at=NOW, cause="user", operations=operations))

@@ -9,8 +9,8 @@ from typing import Any
 from cheatsheet.llm.model import Capabilities, Outcome, Reply, Usage
 from cheatsheet.llm.scripted import ScriptedModel
 from cheatsheet.memory.bullet import Bullet, Status
-from cheatsheet.memory.experience import Experience
-from cheatsheet.memory.view import BulletOrder, Scored
+from cheatsheet.memory.experience import Experience, ExperienceStatus
+from cheatsheet.memory.view import BulletOrder, ExperienceOrder, Scored
 
 WHEN = datetime(2026, 1, 5, 7, 30, tzinfo=UTC)
 
@@ -57,10 +57,16 @@ class FakeMemory:
     def experience(self, id: str) -> Experience | None:
         return None
 
-    def experiences(self, *, limit: int | None = None) -> Sequence[Experience]:
+    def experiences(
+        self,
+        *,
+        status: ExperienceStatus | None = "active",
+        order: ExperienceOrder = "oldest",
+        limit: int | None = None,
+    ) -> Sequence[Experience]:
         return ()
 
-    def count_experiences(self) -> int:
+    def count_experiences(self, status: ExperienceStatus | None = "active") -> int:
         return 0
 
     def nearest_bullets(

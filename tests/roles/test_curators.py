@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from cheatsheet.errors import ModelUnavailableError
-from cheatsheet.llm.model import Outcome, Reply
+from cheatsheet.llm.model import Capabilities, Outcome, Reply
+from cheatsheet.llm.schemas import response_format
 from cheatsheet.memory.bullet import DEFAULT_SECTION
 from cheatsheet.memory.experience import Feedback, Query
 from cheatsheet.memory.operations import Add, Draft, Merge, Remove, Tag, Update
-from cheatsheet.roles.model_curator import ModelCurator
-from cheatsheet.roles.role import Attempt, Curation, ErrorKind, Reflection
+from cheatsheet.roles.model_curator import CURATION_SCHEMA, ModelCurator
+from cheatsheet.roles.prompts import form_in
+from cheatsheet.roles.role import Attempt, Curation, Curator, ErrorKind, Reflected, Reflection
 from cheatsheet.roles.rule_curator import RuleCurator
 from tests.roles.fakes import FakeMemory, bullet, nothing_said, prompt_of, said, says
 from tests.roles.golden import as_text, check_golden
@@ -41,6 +43,11 @@ REFLECTION = Reflection(
 TAG = Tag(id="sai-00001", harmful=1)
 
 
+def one(reflection: Reflection, attempt: Attempt = ATTEMPT) -> tuple[Reflected, ...]:
+    """A batch of one attempt."""
+    return (Reflected(attempt=attempt, reflection=reflection),)
+
+
 class TestRuleCurator:
     @pytest.mark.parametrize(
         ("error", "section"),
@@ -52,23 +59,23 @@ class TestRuleCurator:
         ],
     )
     def test_the_insight_goes_where_it_belongs(self, error: ErrorKind, section: str) -> None:
-        curation = RuleCurator().curate(Reflection(correct=False, error=error, key_insight="X."), ATTEMPT, MEMORY)
+        curation = RuleCurator().curate(one(Reflection(correct=False, error=error, key_insight="X.")), MEMORY)
         assert curation == Curation(operations=(Add(draft=Draft(section=section, content="X.")),))
 
     @pytest.mark.parametrize("error", ErrorKind)
     def test_every_kind_of_error_has_a_section(self, error: ErrorKind) -> None:
         reflection = Reflection(correct=None, error=error, key_insight="X.")
-        assert len(RuleCurator().curate(reflection, ATTEMPT, MEMORY).operations) == 1
+        assert len(RuleCurator().curate(one(reflection), MEMORY).operations) == 1
 
     def test_tags_are_counted(self) -> None:
         tags = {"sai-00001": "harmful", "calc-00012": "helpful", "err-00007": "neutral"}
         reflection = Reflection(correct=False, tags=tags)  # type: ignore[arg-type]  # mypy widens the values
-        curation = RuleCurator().curate(reflection, ATTEMPT, MEMORY)
+        curation = RuleCurator().curate(one(reflection), MEMORY)
         assert curation.operations == (TAG, Tag(id="calc-00012", helpful=1))
 
     def test_tags_of_what_is_not_there_are_told(self) -> None:
         reflection = Reflection(correct=True, tags={"sai-9": "helpful", "misc-00003": "helpful"})
-        curation = RuleCurator().curate(reflection, ATTEMPT, MEMORY)
+        curation = RuleCurator().curate(one(reflection), MEMORY)
         assert curation.operations == ()
         assert curation.skipped == (
             "The tag 'helpful' was left out: the bullet 'sai-9' does not exist.",
@@ -78,7 +85,7 @@ class TestRuleCurator:
 
 def curate(*operations: Any, reflection: Reflection = REFLECTION) -> Curation:
     model = says(json.dumps({"reasoning": "r", "operations": operations}))
-    return ModelCurator(model).curate(reflection, ATTEMPT, MEMORY)
+    return ModelCurator(model).curate(one(reflection), MEMORY)
 
 
 def proposed(*operations: Any) -> tuple[Any, ...]:
@@ -99,7 +106,7 @@ def reason(operation: Any) -> str:
 
 def test_the_prompt() -> None:
     model = says('{"operations": []}')
-    ModelCurator(model).curate(REFLECTION, ATTEMPT, MEMORY)
+    ModelCurator(model).curate(one(REFLECTION), MEMORY)
     check_golden("prompt_curator.txt", as_text(model.requests[0]))
 
 
@@ -191,7 +198,7 @@ class TestProposals:
 
     def test_ids_of_bullets_that_were_not_shown_count_when_exact(self) -> None:
         model = says('{"operations": [{"type": "REMOVE", "id": "err-00007"}, {"type": "REMOVE", "id": "err-7"}]}')
-        curation = ModelCurator(model, max_bullets=1).curate(REFLECTION, ATTEMPT, MEMORY)
+        curation = ModelCurator(model, max_bullets=1).curate(one(REFLECTION), MEMORY)
         assert curation.operations == (TAG, Remove(id="err-00007"))
         assert curation.skipped == ("REMOVE 'err-7' was left out: there is no bullet 'err-7'.",)
 
@@ -208,20 +215,78 @@ class TestReplies:
     def test_one_operation_however_it_is_wrapped(self, text: str) -> None:
         """P04, P14, P17, and exactly one call (P02)."""
         model = says(text)
-        curation = ModelCurator(model).curate(REFLECTION, ATTEMPT, MEMORY)
+        curation = ModelCurator(model).curate(one(REFLECTION), MEMORY)
         assert curation.operations == (TAG, Add(draft=Draft(section="others", content="pin versions")))
         assert len(model.requests) == 1
 
     @pytest.mark.parametrize("text", ['{"operations": []}', "[]"])
     def test_no_change_is_an_answer(self, text: str) -> None:
-        curation = ModelCurator(says(text)).curate(REFLECTION, ATTEMPT, MEMORY)
+        curation = ModelCurator(says(text)).curate(one(REFLECTION), MEMORY)
         assert (curation.operations, curation.by, curation.notes) == ((TAG,), "model", ())
 
-    def test_the_operation_at_the_cut_is_left_out(self) -> None:
-        text = '{"operations": [{"type": "ADD", "content": "whole"}, {"type": "ADD", "content": "in the mid'
-        curation = ModelCurator(says(said(text, Outcome.LENGTH))).curate(REFLECTION, ATTEMPT, MEMORY)
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"operations": [{"type": "ADD", "content": "whole"}, {"type": "ADD", "content": "in the mid',
+            '[{"type": "ADD", "content": "whole"}, {"type": "ADD", "con',
+            '{"operations": [{"type": "ADD", "content": "whole"},',
+            '{"operations": [{"type": "ADD", "content": "whole"}',
+            "{'operations': [{'type': 'ADD', 'content': 'whole'}, {'type': 'ADD', 'content': 'in the mid",
+        ],
+    )
+    def test_finished_operations_of_a_reply_that_is_cut_twice_are_kept(self, text: str) -> None:
+        model = says(said(text, Outcome.LENGTH), said(text, Outcome.LENGTH))
+        curation = ModelCurator(model, max_tokens=50).curate(one(REFLECTION), MEMORY)
         assert curation.operations == (TAG, Add(draft=Draft(content="whole")))
-        assert curation.notes == ("The reply of fake was cut at max_tokens; what stood at the cut was left out.",)
+        assert [request.max_tokens for request in model.requests] == [50, 100]
+        assert curation.usage.calls == 2
+        assert curation.notes[-1] == "The reply of fake was cut at max_tokens; what stood at the cut was left out."
+
+    @pytest.mark.parametrize("echo", [form_in("curator"), CURATION_SCHEMA])
+    def test_the_form_itself_is_no_reply(self, echo: Any) -> None:
+        curation = ModelCurator(says(json.dumps(echo))).curate(one(REFLECTION), MEMORY)
+        assert curation.by == "rules"
+        assert curation.notes[0] == "The reply of fake repeats the form that it was asked to fill in."
+
+    def test_an_example_among_real_operations_is_left_out(self) -> None:
+        """The example of the prompt, and one proposal at its end."""
+        operations = [*form_in("curator")["operations"], {"type": "ADD", "section": "a section", "content": "new"}]
+        curation = curate(*operations)
+        assert curation.operations == (TAG, Add(draft=Draft(content="new")))
+        assert len(curation.skipped) == 4
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"operations": {"type": "ADD", "section": "others", "content": "pin versions"}}',
+            '{"type": "ADD", "section": "others", "content": "pin versions"}',
+            '{"operations": "[{\\"type\\": \\"ADD\\", \\"content\\": \\"pin versions\\"}]"}',
+            '{"type": "ADD", "content": "pin versions"}\n{"type": "TAG", "id": "sai-1", "tag": "neutral"}',
+        ],
+    )
+    def test_one_operation_that_stands_in_no_list(self, text: str) -> None:
+        curation = ModelCurator(says(text)).curate(one(REFLECTION), MEMORY)
+        assert curation.operations == (TAG, Add(draft=Draft(section="others", content="pin versions")))
+        assert curation.by == "model"
+
+    def test_a_model_that_can_be_held_to_a_schema_is(self) -> None:
+        filled = {
+            "type": "UPDATE",
+            "id": "err-7",
+            "into": "",
+            "section": "",
+            "content": "z",
+            "reason": "",
+            "absorbed": [],
+        }
+        model = says(
+            json.dumps({"reasoning": "r", "operations": [filled]}), capabilities=Capabilities(json_schema=True)
+        )
+        curation = ModelCurator(model).curate(one(REFLECTION), MEMORY)
+        assert model.requests[0].json_schema == CURATION_SCHEMA
+        assert curation.operations == (TAG, Update(id="err-00007", content="z"))
+        assert set(filled) == set(CURATION_SCHEMA["properties"]["operations"]["items"]["required"])
+        assert response_format(CURATION_SCHEMA)["json_schema"]["strict"] is True
 
     @pytest.mark.parametrize(
         "reply",
@@ -229,8 +294,8 @@ class TestReplies:
         + [nothing_said(outcome) for outcome in (Outcome.EMPTY, Outcome.FILTERED, Outcome.TOOL_CALLS)],
     )
     def test_rules_take_the_place_of_a_reply_that_cannot_be_read(self, reply: Reply) -> None:
-        curation = ModelCurator(says(reply)).curate(REFLECTION, ATTEMPT, MEMORY)
-        rules = RuleCurator().curate(REFLECTION, ATTEMPT, MEMORY)
+        curation = ModelCurator(says(reply)).curate(one(REFLECTION), MEMORY)
+        rules = RuleCurator().curate(one(REFLECTION), MEMORY)
         assert (curation.operations, curation.by) == (rules.operations, "rules")
         assert curation.notes[-1] == "Rules curated in its place."
         assert len(curation.notes) == 2
@@ -238,7 +303,7 @@ class TestReplies:
 
     def test_a_reflection_that_teaches_nothing_costs_no_call(self) -> None:
         model = says()
-        curation = ModelCurator(model).curate(Reflection(correct=True, tags={"sai-00001": "helpful"}), ATTEMPT, MEMORY)
+        curation = ModelCurator(model).curate(one(Reflection(correct=True, tags={"sai-00001": "helpful"})), MEMORY)
         assert curation.operations == (Tag(id="sai-00001", helpful=1),)
         assert model.requests == []
 
@@ -246,14 +311,62 @@ class TestReplies:
     def test_a_failed_call_and_a_bug_rise(self, error: Exception) -> None:
         """L11: only what was said and cannot be read is left to the rules."""
         with pytest.raises(type(error)):
-            ModelCurator(says(error)).curate(REFLECTION, ATTEMPT, MEMORY)
+            ModelCurator(says(error)).curate(one(REFLECTION), MEMORY)
+
+
+class TestBatch:
+    OTHER = Reflected(
+        attempt=Attempt(query=Query(text="Where is my parcel?"), answer="teal", feedback=Feedback(correct=True)),
+        reflection=Reflection(correct=True, key_insight="Parcels go to teal.", tags={"sai-00001": "helpful"}),
+    )
+    IDLE = Reflected(
+        attempt=Attempt(query=Query(text="Idle?"), answer="x", feedback=Feedback(correct=True)),
+        reflection=Reflection(correct=True, tags={"calc-00012": "helpful"}),
+    )
+
+    def test_one_call_for_all(self) -> None:
+        model = says('{"operations": []}')
+        ModelCurator(model).curate((*one(REFLECTION), self.OTHER, self.IDLE), MEMORY)
+        assert len(model.requests) == 1
+        prompt = prompt_of(model)
+        assert "2 attempts were judged." in prompt
+        first, second = (
+            "The question of attempt 1:\n<question>\nI paid",
+            "The question of attempt 2:\n<question>\nWhere",
+        )
+        assert prompt.index(first) < prompt.index("What attempt 1 taught") < prompt.index(second)
+        assert "Key insight: Parcels go to teal." in prompt
+        assert "Idle?" not in prompt
+        check_golden("prompt_curator_batch.txt", as_text(model.requests[0]))
+
+    @pytest.mark.parametrize("curator", [RuleCurator(), ModelCurator(says('{"operations": []}'))])
+    def test_all_tags_are_counted_and_two_attempts_that_disagree_are_two_votes(self, curator: Curator) -> None:
+        batch = (*one(REFLECTION), self.OTHER, self.IDLE)
+        tags = [operation for operation in curator.curate(batch, MEMORY).operations if isinstance(operation, Tag)]
+        assert tags == [Tag(id="sai-00001", helpful=1, harmful=1), Tag(id="calc-00012", helpful=1)]
+
+    def test_rules_add_the_insight_of_each(self) -> None:
+        operations = RuleCurator().curate((*one(REFLECTION), self.OTHER), MEMORY).operations
+        contents = [operation.draft.content for operation in operations if isinstance(operation, Add)]
+        assert contents == ["Double charges go to amber.", "Parcels go to teal."]
+
+    def test_a_verdict_of_the_model_counts_only_where_no_reflection_has_one(self) -> None:
+        reply = json.dumps([{"type": "TAG", "id": id, "tag": "harmful"} for id in ("calc-00012", "err-00007")])
+        curation = ModelCurator(says(reply)).curate((*one(REFLECTION), self.IDLE), MEMORY)
+        assert curation.operations == (TAG, Tag(id="calc-00012", helpful=1), Tag(id="err-00007", harmful=1))
+
+    def test_a_batch_that_teaches_nothing_costs_no_call(self) -> None:
+        model = says()
+        curation = ModelCurator(model).curate((self.IDLE, self.IDLE), MEMORY)
+        assert curation.operations == (Tag(id="calc-00012", helpful=2),)
+        assert curation.notes == ("The reflections teach nothing new.",)
 
 
 def test_the_bullets_of_the_attempt_are_shown_first_and_no_more_than_allowed() -> None:
     memory = FakeMemory([bullet(f"a-{number}", helpful=number) for number in range(1, 6)])
     attempt = Attempt(query=ATTEMPT.query, answer="", feedback=Feedback(), bullets=(bullet("a-1"), bullet("gone-1")))
     model = says("[]")
-    ModelCurator(model, max_bullets=3).curate(REFLECTION, attempt, memory)
+    ModelCurator(model, max_bullets=3).curate(one(REFLECTION, attempt), memory)
     assert [id for id in ("a-1", "a-2", "a-3", "a-4", "a-5", "gone-1") if f"[{id}]" in prompt_of(model)] == [
         "a-1",
         "a-4",

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cheatsheet.errors import ModelUnavailableError
 from cheatsheet.llm.model import Capabilities, Outcome
+from cheatsheet.llm.schemas import response_format
 from cheatsheet.memory.experience import Feedback, Query
 from cheatsheet.roles.model_reflector import REFLECTION_SCHEMA, ModelReflector
-from cheatsheet.roles.role import Attempt, ErrorKind, Reflection
-from tests.roles.fakes import bullet, nothing_said, said, says
+from cheatsheet.roles.prompts import form_in
+from cheatsheet.roles.role import Attempt, EarlierAnswer, ErrorKind, Reflection
+from tests.roles.fakes import bullet, nothing_said, prompt_of, said, says
 from tests.roles.golden import as_text, check_golden
 
 ATTEMPT = Attempt(
@@ -59,6 +62,7 @@ def test_a_model_that_can_be_held_to_a_schema_is() -> None:
     ModelReflector(model).reflect(ATTEMPT)
     assert model.requests[0].json_schema == REFLECTION_SCHEMA
     assert set(REPLY) == set(REFLECTION_SCHEMA["required"]) == set(REFLECTION_SCHEMA["properties"])
+    assert response_format(REFLECTION_SCHEMA)["json_schema"]["strict"] is True
 
 
 @pytest.mark.parametrize(
@@ -96,6 +100,36 @@ def test_tags_that_contradict_each_other_change_nothing() -> None:
     assert reflection.notes == ("The tags of sai-00001 contradict each other; it is left as it is.",)
 
 
+def test_without_any_signal_an_insight_counts_and_tags_do_not() -> None:
+    """A model that agrees with itself is no evidence; a contradiction inside the answer can be seen."""
+    attempt = replace(ATTEMPT, feedback=Feedback())
+    model = says(json.dumps({**REPLY, "key_insight": "The steps say amber, the answer says crimson."}))
+    reflection = ModelReflector(model).reflect(attempt)
+    assert reflection.key_insight == "The steps say amber, the answer says crimson."
+    assert (reflection.correct, reflection.error, reflection.tags) == (None, ErrorKind.NONE, {})
+    assert reflection.notes == ("2 tags do not count: nothing is known about the answer.",)
+    assert "<feedback>\n(nothing)\n</feedback>" in prompt_of(model)
+
+
+def test_with_a_comment_only() -> None:
+    model = says(json.dumps(REPLY))
+    reflection = ModelReflector(model).reflect(
+        replace(ATTEMPT, feedback=Feedback(comment="It went to the wrong team."))
+    )
+    assert "<feedback>\nComment: It went to the wrong team.\n</feedback>" in prompt_of(model)
+    assert (reflection.correct, reflection.tags) == (None, {"sai-00001": "harmful", "err-00007": "neutral"})
+
+
+def test_a_right_answer_is_reflected_with_the_wrong_ones_before_it() -> None:
+    earlier = (EarlierAnswer(answer="teal", remark="r"), EarlierAnswer(answer=""))
+    model = says(json.dumps(REPLY))
+    reflection = ModelReflector(model).reflect(replace(ATTEMPT, feedback=Feedback(correct=True), earlier=earlier))
+    wrong = "Earlier answers to the same question, which were wrong:\n<earlier>\n1. teal\n2. (empty)\n</earlier>"
+    assert wrong in prompt_of(model)
+    assert (reflection.correct, reflection.error) == (True, ErrorKind.NONE)
+    assert reflection.key_insight == "Double charges go to amber."
+
+
 def test_a_reply_that_finds_nothing_is_read() -> None:
     reflection = ModelReflector(says('{"key_insight": "", "bullet_tags": []}')).reflect(ATTEMPT)
     assert (reflection.by, reflection.key_insight) == ("model", "")
@@ -124,7 +158,11 @@ def test_fields_of_other_types_are_no_text() -> None:
     ],
 )
 def test_rules_take_the_place_of_a_reply_that_cannot_be_read(reply: Any, reason: str) -> None:
-    """M5, P13, L04: one call, no retry, and it is said."""
+    """M5, P13, L04: a named outcome, one call, no retry, and it is said.
+
+    The reports expect an unchanged playbook. The answer that is reflected upon is there and judged all the same, so
+    that rules learn from it; where it is the answer itself that is missing, nothing is learnt.
+    """
     model = says(reply)
     reflection = ModelReflector(model).reflect(ATTEMPT)
     assert reflection.by == "rules"
@@ -136,9 +174,34 @@ def test_rules_take_the_place_of_a_reply_that_cannot_be_read(reply: Any, reason:
 
 def test_what_stands_at_the_cut_is_left_out() -> None:
     reply = said('{"error_identification": "The wrong team.", "key_insight": "Double cha', Outcome.LENGTH)
-    reflection = ModelReflector(says(reply)).reflect(ATTEMPT)
+    model = says(reply, reply)
+    reflection = ModelReflector(model, max_tokens=100).reflect(ATTEMPT)
     assert (reflection.difference, reflection.key_insight) == ("The wrong team.", "")
-    assert reflection.notes == ("The reply of fake was cut at max_tokens; what stood at the cut was left out.",)
+    assert [request.max_tokens for request in model.requests] == [100, 200]
+    assert reflection.usage.calls == 2
+    assert reflection.notes == (
+        "The reply of fake was cut at 100 tokens; it was asked for again with room for 200.",
+        "The reply of fake was cut at max_tokens; what stood at the cut was left out.",
+    )
+
+
+@pytest.mark.parametrize("echo", [form_in("reflector"), REFLECTION_SCHEMA, {"example": form_in("reflector")}])
+def test_the_form_itself_is_no_reply(echo: Any) -> None:
+    reflection = ModelReflector(says(json.dumps(echo))).reflect(ATTEMPT)
+    assert reflection.by == "rules"
+    assert reflection.notes == (
+        "The reply of fake repeats the form that it was asked to fill in.",
+        "Rules reflected in its place.",
+    )
+
+
+def test_a_form_that_is_filled_in_halfway() -> None:
+    echo = form_in("reflector")
+    reflection = ModelReflector(says(json.dumps({**echo, "key_insight": "Double charges go to amber."}))).reflect(
+        ATTEMPT
+    )
+    assert (reflection.by, reflection.key_insight) == ("model", "Double charges go to amber.")
+    assert (reflection.root_cause, reflection.correct_approach, reflection.tags) == ("", "", {})
 
 
 @pytest.mark.parametrize("error", [ModelUnavailableError("down"), TypeError("a bug")])

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheatsheet.roles.prompts import clip, data_block, render
+from cheatsheet.roles.prompts import PromptName, clip, data_block, render
 
 
 @pytest.mark.parametrize(
@@ -15,37 +16,37 @@ from cheatsheet.roles.prompts import clip, data_block, render
         'Reply {"answer": "..."}',  # B12: str.format takes it for a field
         "print(f'{len(xs)}') fails on {None}",  # B13: so does a second formatting
         r"use \1 and \g<0> in re.sub",  # B15: a replacement string takes it for a group
-        "[[NOTES]] and [[QUESTION]]",  # a placeholder in a value is text
+        "[[EARLIER]] and [[QUESTION]]",  # a placeholder in a value is text
     ],
 )
 def test_values_reach_the_prompt_as_they_are(text: str) -> None:
     """B12, B13, B15"""
-    assert text in render("generator", notes=text)
-    assert render("generator", notes=text).count(text) == 1
+    assert text in render("earlier", earlier=text)
+    assert render("earlier", earlier=text).count(text) == 1
 
 
 @given(st.text())
 def test_only_the_placeholder_is_replaced(text: str) -> None:
     """Law: the prompt is the template around the value."""
-    before, after = render("generator", notes="\0").split("\0")
-    assert render("generator", notes=text) == before + text + after
+    before, after = render("earlier", earlier="\0").split("\0")
+    assert render("earlier", earlier=text) == before + text + after
 
 
 def test_the_templates_keep_their_json() -> None:
     """B12: the examples in our own prompts hold braces and quotes."""
-    prompt = render("reflector", question="q", reasoning="r", answer="a", feedback="f", notes="n")
+    prompt = render("reflector", question="q", beside="r", answer="a", feedback="f", notes="n")
     assert '"bullet_tags": [{"id": "an id from above", "tag": "helpful | harmful | neutral"}]' in prompt
 
 
-@pytest.mark.parametrize("values", [{}, {"notes": "n", "question": "q"}, {"note": "n"}])
+@pytest.mark.parametrize("values", [{}, {"earlier": "n", "question": "q"}, {"early": "n"}])
 def test_missing_and_needless_values_are_errors(values: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"placeholders \['NOTES'\]"):
-        render("generator", **values)
+    with pytest.raises(ValueError, match=r"placeholders \['EARLIER'\]"):
+        render("earlier", **values)
 
 
 def test_the_prompts_are_part_of_the_package() -> None:
     names = {file.name for file in files("cheatsheet.roles.prompts").iterdir() if file.name.endswith(".md")}
-    assert names == {"generator.md", "reflector.md", "curator.md"}
+    assert names == {f"{name}.md" for name in get_args(PromptName)}
 
 
 @given(st.text() | st.sampled_from(["</notes>", "</NOTES >", "< /notes>", "</notes></notes-2>", "<notes>"]))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cheatsheet.roles.replies import read_json, without_unfinished
+from cheatsheet.roles.replies import Echo, read_json, without_unfinished
 from tests.roles.strategies import NONSENSE, messy_text
 
 FENCE = "```"
@@ -174,6 +174,113 @@ def test_the_unfinished_part_of_a_cut_value_is_left_out() -> None:
     assert without_unfinished({}) == {}
 
 
+CUTS: dict[str, tuple[str, Any]] = {
+    "in an item": ('{"a": "x", "l": [{"n": 1}, {"n": 2, "m": "', {"a": "x", "l": [{"n": 1}]}),
+    "behind an item": ('{"a": "x", "l": [{"n": 1}', {"a": "x", "l": [{"n": 1}]}),
+    "behind a comma": ('{"a": "x", "l": [{"n": 1},', {"a": "x", "l": [{"n": 1}]}),
+    "in a text": ('{"a": "x", "b": "half of', {"a": "x"}),
+    "behind a text": ('{"a": "x", "b": "whole"', {"a": "x", "b": "whole"}),
+    "in a number": ('{"a": "x", "b": 12', {"a": "x"}),
+    "in a key": ('{"a": "x", "b', {"a": "x"}),
+    "behind a key": ('{"a": "x", "b":', {"a": "x"}),
+    "in an object": ('{"a": {"c": "y", "d": "z', {"a": {"c": "y"}}),
+    "in LaTeX": (r'{"a": "\frac{1}{2}", "b": "\alp', {"a": r"\frac{1}{2}"}),
+    "in a fence": ('Here:\n```json\n{"a": "x",\n "b": [', {"a": "x", "b": []}),
+    "behind a brace in prose": ('a set { of. {"a": "x", "b": "', {"a": "x"}),
+    "behind an object that is complete": ('Like {"a": 0}: {"a": "x", "b": "', {"a": "x"}),
+}
+
+
+@pytest.mark.parametrize(("text", "value"), CUTS.values(), ids=CUTS)
+def test_what_was_finished_before_a_cut_is_kept(text: str, value: Any) -> None:
+    reading = read_json(text, wants=("a",), cut=True)
+    assert (reading.value, reading.how) == (value, "cut")
+
+
+_words = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\\"))
+
+
+@given(
+    items=st.lists(st.dictionaries(st.sampled_from("abc"), _words | st.integers()), max_size=4), share=st.floats(0, 1)
+)
+def test_an_item_is_kept_whole_or_not_at_all(items: list[dict[str, Any]], share: float) -> None:
+    """Law: wherever the reply is cut, what comes back is a beginning of the list, and loses at most one item."""
+    whole = json.dumps({"why": "x", "items": items}, ensure_ascii=False)
+    start = whole.index("[") + 1
+    cut = start + int(share * (len(whole) - start))
+    value = read_json(whole[:cut], wants=("items",), cut=True).value
+    assert isinstance(value, dict)
+    assert value["items"] == items[: len(value["items"])]
+    reached = json.dumps(items[: len(value["items"]) + 1], ensure_ascii=False)
+    assert cut - start <= len(reached) + len("]}")
+
+
+ITEMS: dict[str, tuple[str, Any]] = {
+    "one alone": ('{"id": "a", "tag": "helpful"}', [{"id": "a", "tag": "helpful"}]),
+    "one a line": (
+        '{"id": "a", "tag": "x"}\n{"id": "b", "tag": "y"}',
+        [{"id": "a", "tag": "x"}, {"id": "b", "tag": "y"}],
+    ),
+    "a list that is cut": ('[{"id": "a", "tag": "x"}, {"id": "b', [{"id": "a", "tag": "x"}]),
+    "behind an example": ('Like {"demo": 1}: [{"id": "a", "tag": "x"}]', [{"id": "a", "tag": "x"}]),
+    "not where the object is there": ('[{"id": "a", "tag": "x"}] {"tags": []}', {"tags": []}),
+    "not a schema": ('{"id": "x", "tag": "y", "type": "object"}', [{"id": "x", "tag": "y", "type": "object"}]),
+}
+
+
+@pytest.mark.parametrize(("text", "value"), ITEMS.values(), ids=ITEMS)
+def test_items_stand_for_the_object_that_holds_them(text: str, value: Any) -> None:
+    assert read_json(text, wants=("tags",), items=("id", "tag"), cut=True).value == value
+
+
+class TestEcho:
+    EXAMPLE: ClassVar = {"why": "the reason", "items": [{"type": "ADD", "text": "the advice"}]}
+    SCHEMA: ClassVar = {
+        "type": "object",
+        "properties": {"why": {"type": "string"}, "items": {"type": "array", "items": {"type": ["string", "null"]}}},
+        "required": ["why", "items"],
+    }
+
+    def read(self, text: str) -> Any:
+        echo, wants = Echo.of(self.EXAMPLE), ("why", "items")
+        reading = read_json(text, wants=wants, items=("type",), refuse=lambda value: echo.repeats(value, wants))
+        return reading.value, reading.how
+
+    def test_the_form_is_no_data(self) -> None:
+        for form in (
+            self.EXAMPLE,
+            self.SCHEMA,
+            {"json_schema": self.EXAMPLE},
+            {**self.EXAMPLE, "why": " The Reason. "},
+        ):
+            assert self.read(json.dumps(form)) == (None, "refused")
+            assert self.read(f"```json\n{json.dumps(form)}\n```") == (None, "refused")
+
+    def test_data_beside_the_form_is_found(self) -> None:
+        data = {"why": "x", "items": []}
+        for form in (self.EXAMPLE, self.SCHEMA):
+            assert self.read(f"{json.dumps(data)}\n\n{json.dumps(form)}") == (data, "embedded")
+            assert self.read(f"{json.dumps(form)}\n\n{json.dumps(data)}") == (data, "embedded")
+
+    def test_data_inside_the_schema_is_found(self) -> None:
+        """Small models fill a schema in where it stands."""
+        data = {"why": "x", "items": []}
+        assert self.read(json.dumps({**self.SCHEMA, "properties": data})) == (data, "whole")
+
+    @pytest.mark.parametrize("data", [{"why": "", "items": []}, {"why": "the advice of Ana"}, {"items": ["ADD"]}])
+    def test_data_is_not_taken_for_the_form(self, data: Any) -> None:
+        assert self.read(json.dumps(data)) == (data, "whole")
+
+    def test_words_of_the_form_are_left_out_of_data(self) -> None:
+        filled = {"why": "the reason", "items": [{"type": "ADD", "text": "pin"}], "n": 1, "of": {"type": "string"}}
+        assert Echo.of(self.EXAMPLE).without(filled) == {
+            "why": "",
+            "items": [{"type": "ADD", "text": "pin"}],
+            "n": 1,
+            "of": None,
+        }
+
+
 json_values = st.recursive(
     st.none()
     | st.booleans()
@@ -194,9 +301,9 @@ def test_a_value_is_read_back(value: Any, prose: str) -> None:
     assert read_json(f"{prose}{FENCE}json\n{alone}\n{FENCE}\nThat is all.").value == value
 
 
-@given(messy_text, st.sampled_from([(), ("answer",), ("a", "operations")]))
-def test_no_text_makes_it_raise(text: str, wants: tuple[str, ...]) -> None:
-    reading = read_json(text, wants=wants)
+@given(messy_text, st.sampled_from([(), ("answer",), ("a", "operations")]), st.booleans())
+def test_no_text_makes_it_raise(text: str, wants: tuple[str, ...], cut: bool) -> None:
+    reading = read_json(text, wants=wants, items=("id",), cut=cut)
     assert (reading.value is None) == (reading.how == "unreadable")
 
 
@@ -204,5 +311,5 @@ def test_no_text_makes_it_raise(text: str, wants: tuple[str, ...]) -> None:
 def test_long_nonsense_is_read(unit: str) -> None:
     """200 kB of it; a search that takes the square of that would run into the time limit of the tests."""
     text = '{"operations": 1, ' + unit * (200_000 // len(unit))
-    reading = read_json(text, wants=("operations",))
+    reading = read_json(text, wants=("operations",), items=("type",), cut=True)
     assert (reading.value is None) == (reading.how == "unreadable")

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheatsheet.memory.experience import Feedback, Query
-from cheatsheet.roles.difference import classify, describe, quantity, same
-from cheatsheet.roles.role import Attempt, ErrorKind, Reflection
+from cheatsheet.roles.difference import describe, same, slip
+from cheatsheet.roles.quantities import quantity
+from cheatsheet.roles.role import Attempt, EarlierAnswer, ErrorKind, Reflection
 from cheatsheet.roles.rule_reflector import RuleReflector
 from tests.roles.fakes import bullet
 
@@ -19,7 +20,7 @@ ERRORS = {
     "a number written otherwise": ("12.0", "12", (), ErrorKind.FORMAT),
     "case, blanks and punctuation": ("new   york!", "New York", (), ErrorKind.FORMAT),
     "a list with other blanks": ("1,2, 3", "1, 2,3", (), ErrorKind.FORMAT),
-    "another list": ("1, 23", "12, 3", (), ErrorKind.CONCEPT),
+    "another list of numbers": ("1, 23", "12, 3", (), ErrorKind.CALCULATION),
     "another unit": ("12 g", "12 kg", (), ErrorKind.UNIT),
     "a unit that is missing": ("12", "12 kg", (), ErrorKind.UNIT),
     "another currency": ("$12", "€12", (), ErrorKind.UNIT),
@@ -45,7 +46,7 @@ ERRORS = {
 
 @pytest.mark.parametrize(("answer", "expected", "choices", "error"), ERRORS.values(), ids=ERRORS)
 def test_kinds_of_error(answer: str, expected: str, choices: tuple[str, ...], error: ErrorKind) -> None:
-    assert classify(answer, expected, choices) is error
+    assert slip(answer, expected, choices).kind is error
 
 
 @pytest.mark.parametrize("text", ["", "12 13", "3 to 5", "12.5.3", "3/4", "3:4", "x", "9" * 70])
@@ -62,7 +63,7 @@ def test_a_number_is_the_same_however_it_is_grouped(number: int) -> None:
 
 @given(st.text(), st.text())
 def test_every_pair_of_answers_has_a_kind(answer: str, expected: str) -> None:
-    assert classify(answer, expected) is not ErrorKind.NONE
+    assert slip(answer, expected).kind is not ErrorKind.NONE
     assert same(answer, answer)
     assert same(answer, expected) == same(expected, answer)
     assert (describe(answer, expected) == "") == (answer.split() == expected.split())
@@ -147,8 +148,60 @@ class TestLessons:
 
     def test_long_questions_are_cut_between_words(self) -> None:
         insight = reflect(feedback=Feedback(expected="amber"), query=Query(text="word " * 100)).key_insight
-        assert 'word…" the right' in insight
+        assert '"word word' in insight
+        assert "word … word" in insight
         assert len(insight) < 250
+
+    def test_what_is_asked_is_named_whether_it_stands_first_or_last(self) -> None:
+        """Tasks put the same long instruction before every question, or behind it."""
+        instruction = "Answer with a number, two decimal places and no explanation. " * 5
+        for text in (f"{instruction}Find the margin.", f"Find the margin. {instruction}"):
+            assert (
+                "Find the margin." in reflect(feedback=Feedback(expected="amber"), query=Query(text=text)).key_insight
+            )
+
+    def test_the_way_in_which_it_is_wrong_is_part_of_the_lesson(self) -> None:
+        query = Query(text="Operating margin of 45 on 300?")
+        reflection = reflect("0.15", Feedback(expected="15.0"), query=query)
+        assert reflection.key_insight == (
+            'For questions like "Operating margin of 45 on 300?" mind the unit and the scale: 15.0, not 0.15 '
+            "(100 times too small: mind percent and fraction)."
+        )
+        assert reflection.root_cause.endswith("scale. 100 times too small: mind percent and fraction.")
+        assert not reflection.restates
+
+    def test_what_was_left_out_is_named(self) -> None:
+        insight = reflect("Ana", Feedback(expected="Ana and Ben"), query=Query(text="Who?")).key_insight
+        assert insight == 'For questions like "Who?" the complete answer is Ana and Ben ("and Ben" is missing).'
+
+    @pytest.mark.parametrize(
+        ("comment", "error"),
+        [
+            ("The unit is missing.", ErrorKind.UNIT),
+            ("Give JSON, not prose.", ErrorKind.FORMAT),
+            ("You miscalculated the sum.", ErrorKind.CALCULATION),
+            ("It leaves out the second owner.", ErrorKind.OMISSION),
+            ("No.", ErrorKind.OTHER),
+        ],
+    )
+    def test_a_comment_alone_tells_the_kind_of_error(self, comment: str, error: ErrorKind) -> None:
+        reflection = reflect("x", Feedback(correct=False, comment=comment))
+        assert reflection.error is error
+        assert reflection.key_insight == f'For questions like "I paid two times.": {comment}'
+
+    def test_a_comment_that_a_bullet_turns_round_is_new(self) -> None:
+        known = bullet("sai-00001", "Do not name the invoice.")
+        said = Feedback(correct=True, comment="Name the invoice.")
+        assert reflect(feedback=said, bullets=(known,)).key_insight.endswith("Name the invoice.")
+
+    @pytest.mark.parametrize("feedback", [Feedback(correct=True), Feedback(correct=True, expected="crimson")])
+    def test_what_worked_is_a_lesson_where_nobody_had_told_it(self, feedback: Feedback) -> None:
+        earlier = (EarlierAnswer(answer="teal"), EarlierAnswer(answer=""))
+        insight = reflect(feedback=feedback, earlier=earlier).key_insight
+        known = feedback.expected is not None
+        assert insight == (
+            "" if known else 'For questions like "I paid two times." the answer crimson was right, not teal or nothing.'
+        )
 
 
 class TestTags:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,8 @@ from cheatsheet import __version__
 from cheatsheet.errors import SetupError
 from cheatsheet.interfaces.cli.options import AsJson, with_settings
 from cheatsheet.interfaces.cli.output import print_json, print_note
-from cheatsheet.settings import Settings
-from modes.names import MODES, mode_name
+from cheatsheet.settings import Settings, load_settings
+from modes.names import MODES
 
 # What a command works with is imported when it runs, so that `--help` answers at once.
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
 
 EXIT_NO_SCORE = 3
 
+FOUR = ("default", "full-history", "cumulative", "retrieval")
+
 # Where a run lies, how long it waits and how it is paid for do not change its results.
-_NOT_IN_SPEC = {
+NOT_IN_SPEC = {
     "home", "config", "path", "mode", "model", "embedder", "api_key", "synchronous", "busy_timeout_s", "timeout_s",
-    "retries",
+    "retries", "model_cache", "recall_cache",
 }  # fmt: skip
 
 
@@ -39,7 +42,9 @@ def evaluate(
     task: Annotated[
         Path, typer.Argument(help="Questions as JSONL: input, target, and optionally id, choices, metadata.")
     ],
-    modes: Annotated[str, typer.Option(help="Modes to compare, separated by commas.")] = ",".join(MODES),
+    modes: Annotated[
+        str, typer.Option(help="Modes to compare, separated by commas; settings of one: retrieval+top_k=3.")
+    ] = ",".join(FOUR),
     scorer: Annotated[
         str, typer.Option(help="exact, choice, number, contains, or package.module:function; auto suits the task.")
     ] = "auto",
@@ -64,11 +69,11 @@ def evaluate(
     from cheatsheet.evaluation.progress import progress_on
     from cheatsheet.evaluation.runner import run
     from cheatsheet.evaluation.task import load_task
-    from cheatsheet.interfaces.wiring import build_embedder
+    from cheatsheet.interfaces.parts import build_embedder
 
-    _find_scorers_here()
+    find_scorers_here()
     questions = load_task(task, limit=limit, seed=seed)
-    model = _needed_model(settings)
+    model = needed_model(settings, "eval")
     embedder = build_embedder(settings.embedder)
     spec = _spec(questions, settings, modes, scorer)
     folder = _folder(out, resume, questions)
@@ -88,43 +93,71 @@ def evaluate(
         raise typer.Exit(EXIT_NO_SCORE)
 
 
-def _find_scorers_here() -> None:
+def find_scorers_here() -> None:
     """Let `--scorer module:function` name a module in the current folder."""
     if "" not in sys.path:
         sys.path.insert(0, "")
 
 
 def _spec(task: Task, settings: Settings, modes: str, scorer: str) -> RunSpec:
-    from cheatsheet.evaluation.spec import ArmSpec, RunSpec, TaskSpec
+    from cheatsheet.evaluation.spec import RunSpec, TaskSpec
     from cheatsheet.roles.prompts import fingerprint
 
-    names = [mode_name(name) for name in modes.split(",") if name.strip()]
-    if not names:
+    arms = {arm.name: arm for arm in map(_arm, filter(str.strip, modes.split(",")))}
+    if not arms:
         raise SetupError(f"--modes names no mode. Choose some of {', '.join(MODES)}, separated by commas.")
     return RunSpec(
         task=TaskSpec.of(task),
-        arms=tuple(ArmSpec(mode=name) for name in dict.fromkeys(names)),
+        arms=tuple(arms.values()),
         model=settings.model or "",
         embedder=settings.embedder,
-        scorer=_suiting(task) if scorer == "auto" else scorer,
-        settings=settings.model_dump(mode="json", exclude=_NOT_IN_SPEC),
+        scorer=suiting(task) if scorer == "auto" else scorer,
+        settings=settings.model_dump(mode="json", exclude=NOT_IN_SPEC),
         version=__version__,
         prompts=fingerprint(),
         created_at=datetime.now(UTC),
     )
 
 
-def _suiting(task: Task) -> str:
+def _arm(text: str) -> ArmSpec:
+    """A memory by its mode and what is set for it alone: `retrieval`, `DC-RS`, `retrieval+top_k=3`."""
+    from cheatsheet.evaluation.spec import ArmSpec
+    from modes.names import variant
+
+    name, *pairs = (part.strip() for part in text.split("+"))
+    meant = variant(name)
+    own = dict(_pair(pair, text) for pair in pairs)
+    settings = load_settings(**{"mode": meant.mode, **meant.settings, **own})
+    told = {setting: getattr(settings, setting) for setting in (*meant.settings, *own)}
+    shown = name if meant.settings else meant.mode
+    label = "+".join([shown, *(f"{setting}-{value}" for setting, value in own.items())])
+    return ArmSpec(mode=meant.mode, name=re.sub(r"[^A-Za-z0-9._+-]", "_", label), settings=told)
+
+
+def _pair(text: str, arm: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SetupError(f"{arm!r} in --modes: after each + comes a setting, such as retrieval+top_k=3.")
+    return name.strip().replace("-", "_"), value.strip()
+
+
+def suiting(task: Task) -> str:
+    """The scorer that suits a task."""
     return "choice" if all(sample.choices for sample in task.samples) else "exact"
 
 
-def _needed_model(settings: Settings) -> Model:
-    from cheatsheet.interfaces.wiring import build_model
+def needed_model(settings: Settings, command: str) -> Model:
+    """The model of the settings.
+
+    Raises:
+        SetupError: there is none, and the command needs one.
+    """
+    from cheatsheet.interfaces.parts import build_model
 
     model = build_model(settings, settings.model, settings.api_base)
     if model is None:
         raise SetupError(
-            "eval needs a model: --model openai/gpt-4o-mini, --model local/smollm2-135m, or the setting model."
+            f"{command} needs a model: --model openai/gpt-4o-mini, --model local/smollm2-135m, or the setting model."
         )
     return model
 
@@ -138,10 +171,11 @@ def _folder(out: Path | None, resume: bool, task: Task) -> Path:
 
 
 def _open_arm(arm: ArmSpec, path: Path, settings: Settings, model: Model, embedder: Embedder) -> Engine:
-    from cheatsheet.interfaces.wiring import build_engine
+    from cheatsheet.interfaces.wiring import Given, build_engine
 
+    # The values were checked when the arm was named.
     own = settings.model_copy(update={"mode": arm.mode, "path": str(path), **arm.settings})
-    return build_engine(own, model=model, embedder=embedder)
+    return build_engine(own, Given(model=model, embedder=embedder))
 
 
 def _tell(result: RunResult, as_json: bool) -> None:

@@ -1,12 +1,14 @@
-"""`show`, `history`, `settings`: looking into a memory and at how it is set."""
+"""`show`, `settings`: looking into a memory and at how it is set."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cheatsheet.errors import OperationError, SetupError
 from cheatsheet.interfaces.cli.options import AsJson, option_name, with_settings
 from cheatsheet.interfaces.cli.output import print_json, print_note, print_table
 from cheatsheet.settings import ENV_PREFIX, Settings
@@ -14,9 +16,11 @@ from cheatsheet.settings import ENV_PREFIX, Settings
 # What a command works with is imported when it runs, so that `--help` answers at once.
 if TYPE_CHECKING:
     from cheatsheet.memory.bullet import Bullet
-    from cheatsheet.memory.journal import JournalEntry
-    from cheatsheet.memory.sqlite_store import SqliteStore
+    from cheatsheet.memory.history.journal import JournalEntry
+    from cheatsheet.memory.history.sheet import Sheet
+    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 
+PLACE = "a version, a time such as 2026-01-05T07:30 (UTC), or the id of a turn"
 Limit = Annotated[int | None, typer.Option(min=1, help="At most so many.")]
 
 
@@ -26,43 +30,37 @@ def show(
     by: Annotated[Literal["id", "utility", "recent"], typer.Option(help="Order.")] = "id",
     status: Annotated[Literal["active", "archived", "merged", "all"], typer.Option(help="Which bullets.")] = "active",
     limit: Limit = None,
+    as_of: Annotated[str | None, typer.Option(help=f"As it was at {PLACE}.")] = None,
     as_json: AsJson = False,
     *,
     settings: Settings,
 ) -> None:
     """Show the bullets of a memory."""
     from cheatsheet.memory.bullet import section_key
+    from cheatsheet.memory.refine import RefinePolicy
 
-    store = _open(settings)
-    bullets = store.bullets(
-        settings.namespace,
-        status=None if status == "all" else status,
-        section=section_key(section) if section else None,
-        order=by,
-        limit=limit,
-        harmful_weight=settings.harmful_weight,
-    )
-    experiences = store.count_experiences(settings.namespace)
-    store.close()
+    weights = RefinePolicy(helpful_weight=settings.helpful_weight, harmful_weight=settings.harmful_weight)
+    wanted: dict[str, Any] = {
+        "status": None if status == "all" else status,
+        "section": section_key(section) if section else None,
+        "order": by,
+        "limit": limit,
+        "harmful_weight": weights.order_weight,
+    }
+    with closing(open_store(settings)) as store:
+        if as_of is None:
+            bullets = store.bullets(settings.namespace, **wanted)
+            experiences = store.count_experiences(settings.namespace)
+        else:
+            sheet = _past(store, settings, as_of)
+            bullets = sheet.listed(**wanted)
+            experiences = sum(standing.status == "active" for standing in sheet.standings.values())
     if as_json:
         print_json([bullet.model_dump(mode="json") for bullet in bullets])
         return
     columns = ("id", "section", "helpful", "harmful", "uses", "content")
     print_table(columns, [_cells(bullet) for bullet in bullets])
     print_note(f"bullets shown: {len(bullets)}, experiences remembered: {experiences}")
-
-
-@with_settings()
-def history(limit: Limit = 20, as_json: AsJson = False, *, settings: Settings) -> None:
-    """Show the journal: every change of a memory, newest first."""
-    store = _open(settings)
-    entries = store.journal(settings.namespace, limit=limit, newest_first=True)
-    store.close()
-    if as_json:
-        print_json([entry.model_dump(mode="json") for entry in entries])
-        return
-    columns = ("version", "time", "cause", "mode", "operations", "experience", "notes")
-    print_table(columns, [_entry_cells(entry) for entry in entries])
 
 
 @with_settings()
@@ -81,22 +79,37 @@ def show_settings(as_json: AsJson = False, *, settings: Settings) -> None:
     print_table(("setting", "value", "environment", "option", "meaning"), rows)
 
 
-def _open(settings: Settings) -> SqliteStore:
-    from cheatsheet.memory.sqlite_store import SqliteStore
+def open_store(settings: Settings) -> SqliteStore:
+    """The memory that the settings name, for commands that need neither a model nor embeddings."""
+    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 
     return SqliteStore(settings.memory_path, busy_timeout_s=settings.busy_timeout_s)
+
+
+def place(journal: Sequence[JournalEntry], given: str) -> int:
+    """The version that a place in the past means.
+
+    Raises:
+        SetupError: there is no such version, time or turn; the message tells which there are.
+    """
+    from cheatsheet.memory.history.past import version_at
+
+    try:
+        return version_at(journal, given)
+    except OperationError as error:
+        raise SetupError(str(error)) from error
+
+
+def _past(store: SqliteStore, settings: Settings, given: str) -> Sheet:
+    from cheatsheet.memory.history.past import as_of
+
+    journal = store.journal(settings.namespace)
+    return as_of(journal, place(journal, given))
 
 
 def _cells(bullet: Bullet) -> tuple[str, ...]:
     counts = (str(bullet.helpful), str(bullet.harmful), str(bullet.uses))
     return (bullet.id, bullet.section, *counts, bullet.content)
-
-
-def _entry_cells(entry: JournalEntry) -> tuple[str, ...]:
-    counts = Counter(operation.type for operation in entry.operations)
-    summary = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    time = entry.at.isoformat(sep=" ", timespec="seconds")
-    return (str(entry.version), time, entry.cause, entry.mode, summary, entry.experience_id, str(len(entry.notes)))
 
 
 def _plain(value: Any) -> str:

@@ -59,8 +59,10 @@ def _option(name: str, field: FieldInfo) -> inspect.Parameter:
     default = "" if field.default in (None, ()) else f" Default: {field.default}."
     description = field.description or ""
     text = f"{description[:1].upper()}{description[1:]}.{default}"
-    info = typer.Option(option_name(name), help=text, rich_help_panel="Settings", show_default=False)
-    annotation: Any = Annotated[_plain(field.annotation) | None, info]
+    plain = _plain(field.annotation)
+    flags = f"{option_name(name)}/--no-{option_name(name)[2:]}" if plain is bool else option_name(name)
+    info = typer.Option(flags, help=text, rich_help_panel="Settings", show_default=False)
+    annotation: Any = Annotated[plain | None, info]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,13 +54,16 @@ def recall(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print what each section wanted and got, and why.")
     ] = False,
+    as_of: Annotated[
+        str | None, typer.Option(help="What would have been recalled then: a version, a time, or a turn.")
+    ] = None,
     as_json: AsJson = False,
     *,
     settings: Settings,
 ) -> None:
     """Print the context for a question, within the token budget."""
     with _open(settings) as engine:
-        recalled = engine.recall(_query(question, None))
+        recalled = engine.recall(_query(question, None), as_of=as_of)
     if as_json:
         print_json(_recall(recalled))
         return
@@ -76,15 +80,36 @@ def recall(
 
 @with_settings()
 def learn(
-    question: Question,
-    answer: Annotated[str, typer.Argument(help="The answer that was given.")],
+    question: Annotated[
+        str | None, typer.Argument(help="The question; `-` reads it from standard input.", show_default=False)
+    ] = None,
+    answer: Annotated[str | None, typer.Argument(help="The answer that was given.", show_default=False)] = None,
     feedback: FeedbackText = None,
     expected: Expected = None,
+    traces: Annotated[
+        Path | None,
+        typer.Option(help="Learn from the recorded turns of this file (JSONL) instead.", show_default=False),
+    ] = None,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", min=1, help="With --traces: so many turns are learnt together.")
+    ] = 1,
     as_json: AsJson = False,
     *,
     settings: Settings,
 ) -> None:
-    """Learn from an answer that was given elsewhere."""
+    """Learn from an answer that was given elsewhere.
+
+    With --traces: from all the turns of a file, without running anything again. A turn is learnt once.
+    """
+    if traces is not None:
+        if any(part is not None for part in (question, answer, feedback, expected)):
+            raise typer.BadParameter("--traces brings its own questions and answers. Give either it or them.")
+        from cheatsheet.interfaces.cli.traces import learn_traces
+
+        learn_traces(traces, settings, as_json, batch_size)
+        return
+    if question is None or answer is None:
+        raise typer.BadParameter("Give a question and an answer, or --traces FILE with recorded turns.")
     with _open(settings) as engine:
         lesson = engine.learn(_query(question, None), answer, feedback=feedback, expected=expected)
     if as_json:
@@ -107,9 +132,9 @@ def describe(operation: Operation) -> str:
 
 
 def _open(settings: Settings) -> Engine:
-    from cheatsheet.interfaces.wiring import build_engine
+    from cheatsheet.interfaces.wiring import Given, build_engine
 
-    return build_engine(settings, progress=print_embedding)
+    return build_engine(settings, Given(progress=print_embedding))
 
 
 def _query(question: str, choices: str | None) -> Query:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import count
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-PromptName = Literal["generator", "reflector", "curator"]
+from cheatsheet.safety.block import data_block
+
+__all__ = ["PromptName", "clip", "data_block", "fingerprint", "form_in", "render", "sheet_in"]
+
+PromptName = Literal[
+    "generator",
+    "earlier",
+    "code_marked",
+    "code_all",
+    "code_output",
+    "code_last",
+    "reflector",
+    "curator",
+    "rewrite",
+    "synthesis",
+    "merger",
+]
 
 _PLACEHOLDER = re.compile(r"\[\[([A-Z_]+)\]\]")
 
@@ -32,15 +48,16 @@ def render(name: PromptName, **values: str) -> str:
     return _PLACEHOLDER.sub(lambda placeholder: given[placeholder[1]], template)
 
 
-def data_block(tag: str, text: str) -> str:
-    """The text between `<tag>` and `</tag>`, unchanged: data that a prompt speaks about.
+def form_in(name: PromptName) -> Any:
+    """The JSON object at the end of a prompt that shows the form of the reply."""
+    template = _template(name)
+    return json.loads(template[template.rindex("\n{\n") :])
 
-    Where the text holds that closing tag itself, the tag is numbered (`<tag-2>`): no text can end its own block.
-    """
-    names = (tag if number == 1 else f"{tag}-{number}" for number in count(1))
-    closings = {re.sub(r"\s", "", closing).casefold() for closing in re.findall(r"<\s{0,9}/\s{0,9}[\w-]+", text)}
-    free = next(name for name in names if f"</{name}" not in closings)
-    return f"<{free}>\n{text}\n</{free}>"
+
+def sheet_in(name: PromptName) -> str:
+    """The cheatsheet at the end of a prompt that shows the form of the reply."""
+    template = _template(name)
+    return template[template.rindex("<cheatsheet>") :]
 
 
 def clip(text: str, max_chars: int) -> str:

@@ -14,7 +14,9 @@ How = Literal[
     "whole",  # the reply is JSON and nothing else
     "fenced",  # JSON in a code fence
     "embedded",  # JSON in the middle of other text
+    "cut",  # the finished part of JSON that breaks off
     "repaired",  # broken JSON, completed or mended by guessing
+    "refused",  # JSON that is not what was wanted, though it looks like it
     "unreadable",  # no JSON
     "tag",  # an answer between <answer> and </answer>
     "open-tag",  # an answer after an <answer> that is never closed

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import json_repair
 
+from cheatsheet.roles.replies.cut import finished_part
+from cheatsheet.roles.replies.echo import is_schema
 from cheatsheet.roles.replies.reading import How, Json, Reading, well_formed
 from cheatsheet.roles.replies.scan import embedded, keep_backslashes, parse
 from cheatsheet.roles.replies.thinking import strip_thinking
@@ -20,7 +22,14 @@ _REPAIR_MAX_BRACKETS = 100
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
 
 
-def read_json(text: str, *, wants: Collection[str] = ()) -> Reading[Json | None]:
+def read_json(
+    text: str,
+    *,
+    wants: Collection[str] = (),
+    items: Collection[str] = (),
+    cut: bool = False,
+    refuse: Callable[[Mapping[str, Any]], bool] = lambda value: False,
+) -> Reading[Json | None]:
     """The object or array that the reply is meant to be.
 
     The whole reply is tried first, then fenced blocks, then brackets in the text, each without thinking; a repair is
@@ -31,18 +40,30 @@ def read_json(text: str, *, wants: Collection[str] = ()) -> Reading[Json | None]
         text: a model's reply.
         wants: keys of which the right object holds at least one, at its top; it is also found one step inside
             another object or an array.
+        items: keys that every item of a list has which the right object holds; a list of such items, or the items
+            alone, stand for the object where it is missing.
+        cut: the reply breaks off: of an object that is open at its end, the finished part is taken (`how` is then
+            `cut`), before objects that stand in front of it.
+        refuse: tells an object with a wanted key that is none, such as the example of the prompt. Where there is
+            nothing else, `how` is `refused`.
     """
-    wanted = frozenset(wants)
+    wanted, refused = frozenset(wants), False
     spare: Reading[Json | None] = Reading(None, "unreadable")
-    for how, values in _stages(well_formed(text).strip("\ufeff \t\r\n"), wanted):
-        held = [holder for value in values if (holder := _holder(value, wanted)) is not None]
-        if held:
-            return Reading(held[-1], how)
-        if values and spare.value is None:
-            spare = Reading(_likeliest(values), how)
+    listed: Reading[Json | None] | None = None
+    for how, values in _stages(well_formed(text).strip("\ufeff \t\r\n"), wanted, cut=cut):
+        held = [(value, holder) for value in values if (holder := _holder(value, wanted)) is not None]
+        right = [holder for _, holder in held if not refuse(holder)]
+        if right:
+            return Reading(right[-1], how)
+        refused = refused or bool(held)
+        others = [value for value in values if all(value is not whole for whole, _ in held)]
+        if items and listed is None and (found := _items(others, frozenset(items))):
+            listed = Reading(found, how)
+        if others and spare.value is None:
+            spare = Reading(_likeliest(others), how)
         if spare.value is not None and not wanted:
             break
-    return spare
+    return Reading(None, "refused") if refused and listed is None else listed or spare
 
 
 def without_unfinished(value: Json) -> Json:
@@ -58,11 +79,13 @@ def without_unfinished(value: Json) -> Json:
     return kept
 
 
-def _stages(text: str, wanted: frozenset[str]) -> Iterator[tuple[How, list[Json]]]:
+def _stages(text: str, wanted: frozenset[str], *, cut: bool) -> Iterator[tuple[How, list[Json]]]:
     yield "whole", _parsed([text])
     visible = strip_thinking(text).strip()
     if visible != text:
         yield "whole", _parsed([visible])
+    if cut:
+        yield "cut", finished_part(visible)
     yield "fenced", _parsed(_fenced(visible))
     yield "embedded", [value for _, value in embedded(visible)]
     yield "repaired", _repaired(visible, wanted)
@@ -124,6 +147,16 @@ def _holder(value: Json, wanted: frozenset[str]) -> dict[str, Any] | None:
     inside: Iterable[Any] = value.values() if isinstance(value, dict) else value
     holders = [item for item in inside if isinstance(item, dict) and not wanted.isdisjoint(item)]
     return holders[0] if len(holders) == 1 else None
+
+
+def _items(values: list[Json], keys: frozenset[str]) -> list[Any]:
+    """The last list that holds an item, or else all items that stand alone."""
+    lists = [value for value in values if isinstance(value, list) and any(_is_item(item, keys) for item in value)]
+    return lists[-1] if lists else [value for value in values if _is_item(value, keys)]
+
+
+def _is_item(value: Any, keys: frozenset[str]) -> bool:
+    return isinstance(value, dict) and keys <= value.keys() and not is_schema(value)
 
 
 def _likeliest(values: list[Json]) -> Json:

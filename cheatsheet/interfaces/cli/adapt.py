@@ -1,0 +1,119 @@
+"""`adapt`: a memory learns from a training file, epoch after epoch, and the best one is kept."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cheatsheet import __version__
+from cheatsheet.errors import SetupError
+from cheatsheet.interfaces.cli.evaluate import EXIT_NO_SCORE, NOT_IN_SPEC, find_scorers_here, needed_model, suiting
+from cheatsheet.interfaces.cli.options import AsJson, with_settings
+from cheatsheet.interfaces.cli.output import print_embedding, print_json, print_note
+from cheatsheet.settings import Settings
+
+# What a command works with is imported when it runs, so that `--help` answers at once.
+if TYPE_CHECKING:
+    from cheatsheet.evaluation.course import Adaptation
+    from cheatsheet.evaluation.task import Task
+
+
+@with_settings()
+def adapt(
+    train: Annotated[
+        Path, typer.Argument(help="Questions to learn from, as JSONL: input, target, and optionally id, choices.")
+    ],
+    validation: Annotated[
+        Path | None, typer.Option(help="Questions that judge every epoch, in the same form.", show_default=False)
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="How often to go through the training file.")] = 3,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", min=1, help="So many questions are answered, then learnt together.")
+    ] = 1,
+    scorer: Annotated[
+        str, typer.Option(help="exact, choice, number, contains, or package.module:function; auto suits the task.")
+    ] = "auto",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows and steps. Default: runs/adapt-TRAIN-TIME.", show_default=False)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the adaptation in --out.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first so many questions of each file.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    settings: Settings,
+) -> None:
+    """Let a memory learn from a training file in several epochs, and keep what it knew after its best one.
+
+    The memory at --path learns. After each epoch, and before the first, it answers the validation questions without
+    learning. What was learnt after the best epoch is archived, not lost. Rows and steps are kept one by one, so that an
+    adaptation that was stopped goes on with --resume.
+    """
+    from cheatsheet.evaluation.adapt import adapt as run_adaptation
+    from cheatsheet.evaluation.progress import progress_on
+    from cheatsheet.evaluation.task import load_task
+    from cheatsheet.interfaces.wiring import Given, build_engine
+
+    find_scorers_here()
+    questions = load_task(train, limit=limit)
+    judges = load_task(validation, limit=limit) if validation else None
+    model = needed_model(settings, "adapt")
+    with build_engine(settings, Given(model=model, progress=print_embedding)) as engine:
+        result = run_adaptation(
+            engine,
+            questions,
+            judges,
+            folder=_folder(out, resume, questions),
+            epochs=epochs,
+            scorer=suiting(questions) if scorer == "auto" else scorer,
+            batch_size=batch_size,
+            setup=_setup(settings),
+            resume=resume,
+            memory_file=settings.memory_path,
+            progress=progress_on(sys.stderr),
+            check=getattr(model, "check", None),
+        )
+    _tell(result, as_json)
+    if result.answered == 0:
+        print_note("No score: every question failed. The reasons stand in the rows.")
+        raise typer.Exit(EXIT_NO_SCORE)
+
+
+def _setup(settings: Settings) -> dict[str, Any]:
+    """What changes the results, beside the questions; the same on a resume."""
+    from cheatsheet.roles.prompts import fingerprint
+
+    return {
+        "mode": settings.mode,
+        "model": settings.model or "",
+        "embedder": settings.embedder,
+        "settings": settings.model_dump(mode="json", exclude=NOT_IN_SPEC),
+        "version": __version__,
+        "prompts": fingerprint(),
+    }
+
+
+def _folder(out: Path | None, resume: bool, task: Task) -> Path:
+    if out is not None:
+        return out
+    if resume:
+        raise SetupError("--resume needs --out FOLDER, the folder of the adaptation to go on with.")
+    return Path("runs") / f"adapt-{task.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+
+def _tell(result: Adaptation, as_json: bool) -> None:
+    from cheatsheet.evaluation.adapt_report import show
+
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        show(result, sys.stdout)
+    for note in result.notes:
+        print_note(f"note: {note}")
+    kept = "as it was before it learnt" if result.kept == 0 else f"of epoch {result.kept}"
+    print_note(f"Kept: the memory {kept}, with {result.bullets:,} bullets. Rows and steps: {result.folder}")

@@ -1,0 +1,16 @@
+"""The token counter that settings name, made without the other parts of an engine, whose imports take a second."""
+
+from __future__ import annotations
+
+from cheatsheet.settings import Settings
+from cheatsheet.tokens import TokenCounter, make_counter
+
+
+def build_counter(settings: Settings) -> TokenCounter:
+    """The token counter that the settings name; `auto` is that of the model."""
+    name = settings.model or ""
+    if settings.counter == "auto" and name.startswith("local/"):
+        from cheatsheet.llm.gguf_files import resolve_gguf
+
+        return make_counter("auto", model=name, gguf=resolve_gguf(name))
+    return make_counter(settings.counter, model=name)

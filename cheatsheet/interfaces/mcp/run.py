@@ -1,0 +1,100 @@
+"""Running the server from settings, and ending it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import anyio
+
+from cheatsheet.context.providers.daily_log import append_log
+from cheatsheet.interfaces.cli import EXIT_FAILED, EXIT_STOPPED
+from cheatsheet.interfaces.cli.output import print_embedding, print_note
+from cheatsheet.interfaces.mcp.desk import AppendLog, Clock, ContextFor, brief_from_memory
+from cheatsheet.interfaces.mcp.http import LOOPBACK, address, listen, serve_http
+from cheatsheet.interfaces.mcp.opened import OpenedOnce
+from cheatsheet.interfaces.mcp.server import make_server
+from cheatsheet.interfaces.mcp.stdio import serve_stdio
+from cheatsheet.interfaces.mcp.wire import Wire
+from cheatsheet.settings import Settings
+
+
+def run_stdio(settings: Settings, wire: Wire, *, context_for: ContextFor = brief_from_memory) -> int:
+    """Serve the peer on standard input and output until it leaves; returns the exit code."""
+    log_to_stderr()
+    engine = opened(settings)
+    server = make_server(engine, log_of(settings), context_for=context_for)
+    if os.isatty(wire.read_fd):
+        print_note("This speaks MCP on standard input and output; an MCP client starts it. Ctrl-C ends it.")
+    return finish(partial(serve_stdio, server, wire), engine)
+
+
+def run_http(settings: Settings, host: str, port: int, *, context_for: ContextFor = brief_from_memory) -> int:
+    """Serve all that connect until Ctrl-C; returns the exit code.
+
+    Raises:
+        SetupError: the address does not exist or is in use.
+    """
+    log_to_stderr()
+    engine = opened(settings)
+    server = make_server(engine, log_of(settings), context_for=context_for)
+    with listen(host, port) as listening:
+        print_note(f"MCP is served at {address(listening)} (Ctrl-C ends it)")
+        if host not in LOOPBACK:
+            print_note("note: whoever can reach this address can read and change the memory; there is no password.")
+        return finish(partial(serve_http, server, listening, host), engine)
+
+
+def log_to_stderr() -> None:
+    """One line a warning; called before the SDK sets up its own, which draws boxes as wide as a terminal."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+
+
+def opened(settings: Settings) -> OpenedOnce:
+    """The engine that the settings describe, made when it is first needed: its imports take seconds."""
+
+    def build() -> Any:
+        from cheatsheet.interfaces.wiring import Given, build_engine
+
+        return build_engine(settings, Given(progress=print_embedding))
+
+    return OpenedOnce(build)
+
+
+def log_of(settings: Settings, clock: Clock | None = None) -> AppendLog:
+    """Appends to the log of the day in the home of the settings.
+
+    Args:
+        clock: gives the time in the user's zone.
+    """
+    return lambda text: append_log(settings.home_folder, (clock or _now)(), text).name
+
+
+def finish(serve: Callable[[], Coroutine[Any, Any, str]], engine: OpenedOnce) -> int:
+    """Serve to the end, whatever ends it, and close the engine; returns the exit code.
+
+    Args:
+        serve: returns why the connection was closed on our side, or an empty string.
+    """
+    try:
+        why_closed = anyio.run(serve)
+    except KeyboardInterrupt:
+        # Whoever presses it again does not want to wait for what is being stored.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return EXIT_STOPPED
+    finally:
+        engine.close()
+    if not why_closed:
+        return 0
+    print_note(f"Error: {why_closed}")
+    return EXIT_FAILED
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()

@@ -1,0 +1,224 @@
+"""The past of a memory, read from its journal: as it was, why it is so, what changed, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cheatsheet.errors import OperationError
+from cheatsheet.memory.bullet import Bullet
+from cheatsheet.memory.experience import Standing
+from cheatsheet.memory.history.journal import Change, Committed, JournalEntry
+from cheatsheet.memory.history.sheet import Sheet, replay
+from cheatsheet.memory.operations import Operation, Remove, Restore
+from cheatsheet.memory.store import MemoryStore
+from cheatsheet.memory.values import in_utc
+
+COUNTERS = ("helpful", "harmful", "uses")
+_MOST_DIGITS = 18
+_TOLD_BY_STATUS = ("archived_because", "merged_into")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One bullet at two times."""
+
+    before: Bullet
+    after: Bullet
+
+    @property
+    def edits(self) -> dict[str, tuple[object, object]]:
+        """Properties that differ, with their old and new value; what the status says anyway is left out."""
+        before, after = _properties(self.before), _properties(self.after)
+        names = dict.fromkeys((*before, *after))
+        return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What two sheets of one memory do not have in common, each part in the order of the bullets' numbers.
+
+    Attributes:
+        added: bullets that are only in the second, whatever their status there.
+        gone: bullets that are only in the first, because the second is the older one.
+        archived, restored, merged: bullets with that fate, as they are in the second.
+        reworded: bullets with another content.
+        recounted: bullets with other counters (`COUNTERS`).
+        altered: bullets with another section, other tags or any other property.
+        experiences_added, experiences_gone, experiences_archived, experiences_restored: ids of experiences.
+    """
+
+    added: tuple[Bullet, ...] = ()
+    gone: tuple[Bullet, ...] = ()
+    archived: tuple[Bullet, ...] = ()
+    restored: tuple[Bullet, ...] = ()
+    merged: tuple[Bullet, ...] = ()
+    reworded: tuple[Pair, ...] = ()
+    recounted: tuple[Pair, ...] = ()
+    altered: tuple[Pair, ...] = ()
+    experiences_added: tuple[str, ...] = ()
+    experiences_gone: tuple[str, ...] = ()
+    experiences_archived: tuple[str, ...] = ()
+    experiences_restored: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in self.__slots__)
+
+
+def as_of(journal: Iterable[JournalEntry], version: int) -> Sheet:
+    """The memory as it was after a version; 0 is the empty memory.
+
+    Args:
+        journal: all entries of one namespace, oldest first.
+    """
+    return replay(journal, until=version)
+
+
+def version_at(journal: Sequence[JournalEntry], given: int | str | datetime) -> int:
+    """The version that a place in the past means: the newest entry that it reaches, or 0 for the empty memory.
+
+    Args:
+        journal: all entries of one namespace, oldest first.
+        given: a version; a time, in ISO 8601 where it is a text, in UTC where it names no zone; or the id of a turn.
+
+    Raises:
+        OperationError: there is no such version, time or turn; the message tells which there are.
+    """
+    place = _read(given.strip(), journal) if isinstance(given, str) else given
+    if isinstance(place, datetime):
+        reached = [entry.version for entry in journal if entry.at <= in_utc(place)]
+        if not reached:
+            raise OperationError(f"The memory has nothing from {_minute(place)} or before. {_which(journal)}")
+        return reached[-1]
+    if not 0 <= place <= (journal[-1].version if journal else 0):
+        raise OperationError(f"There is no version {place}. {_which(journal)}")
+    return max((entry.version for entry in journal if entry.version <= place), default=0)
+
+
+def difference(before: Sheet, after: Sheet) -> Difference:
+    """What changed from one sheet to the other, of the same memory."""
+    pairs = [Pair(bullet, after.bullets[bullet.id]) for bullet in before if bullet.id in after.bullets]
+    edits = [(pair, pair.edits.keys()) for pair in pairs]
+    fates = {
+        status: tuple(p.after for p in pairs if p.after.status == status != p.before.status)
+        for status in ("active", "archived", "merged")
+    }
+    return Difference(
+        added=tuple(bullet for bullet in after if bullet.id not in before.bullets),
+        gone=tuple(bullet for bullet in before if bullet.id not in after.bullets),
+        archived=fates["archived"],
+        restored=fates["active"],
+        merged=fates["merged"],
+        reworded=tuple(pair for pair, names in edits if "content" in names),
+        recounted=tuple(pair for pair, names in edits if names & set(COUNTERS)),
+        altered=tuple(pair for pair, names in edits if names - {"content", *COUNTERS}),
+        experiences_added=tuple(id for id in after.standings if id not in before.standings),
+        experiences_gone=tuple(id for id in before.standings if id not in after.standings),
+        experiences_archived=_now_with("archived", before, after),
+        experiences_restored=_now_with("active", before, after),
+    )
+
+
+def rollback_operations(now: Sheet, then: Sheet, *, reason: str = "rolled back") -> tuple[Operation, ...]:
+    """What makes a memory that is `now` what it was `then`, as operations of a new entry of its journal.
+
+    Every bullet and every experience's standing that existed then becomes what it was. What came later is archived,
+    not lost, so that rolling back to `now` brings the present back. A later bullet that lives on in another one stays
+    so where that one is later as well; where that one becomes what it was without it, it is archived on its own.
+
+    Args:
+        now, then: two sheets of one memory, `then` the older one or the same.
+        reason: kept with what is archived.
+    """
+    return (*_bullets_back(now, then, reason), *_standings_back(now, then, reason))
+
+
+def roll_back(store: MemoryStore, namespace: str, version: int, *, at: datetime, mode: str = "") -> Committed:
+    """Make a memory what it was after a version, by one new entry of its journal (`rollback_operations`).
+
+    The memory is read inside the transaction, so that nothing can come in between.
+
+    Args:
+        version: as `version_at` gives it.
+        at: when this happens, in UTC.
+        mode: of whoever asks for it.
+    """
+
+    def way_back() -> Iterable[Operation]:
+        journal = store.journal(namespace)
+        return rollback_operations(replay(journal), as_of(journal, version), reason=f"rolled back to version {version}")
+
+    notes = (f"The memory became what it was after version {version}.",)
+    return store.commit(namespace, Change(at=at, cause="rollback", mode=mode, notes=notes), then=way_back)
+
+
+def _bullets_back(now: Sheet, then: Sheet, reason: str) -> Iterable[Operation]:
+    for bullet in now:
+        past = then.bullets.get(bullet.id)
+        if past is not None:
+            if past != bullet:
+                yield Restore(id=bullet.id, state=past.model_dump(mode="json"))
+        elif bullet.status == "active":
+            yield Remove(id=bullet.id, reason=reason)
+        elif bullet.status == "merged" and bullet.metadata.get("merged_into") in then.bullets:
+            yield Restore(id=bullet.id, state=_archived(bullet, reason).model_dump(mode="json"))
+
+
+def _standings_back(now: Sheet, then: Sheet, reason: str) -> Iterable[Operation]:
+    for id, standing in now.standings.items():
+        past = then.standings.get(id)
+        if past is not None:
+            if past != standing:
+                yield Restore(id=id, state=past.model_dump(mode="json"))
+        elif standing.status == "active":
+            yield Remove(id=id, reason=reason)
+
+
+def _archived(bullet: Bullet, reason: str) -> Bullet:
+    kept = {name: value for name, value in bullet.metadata.items() if name not in _TOLD_BY_STATUS}
+    return bullet.model_copy(update={"status": "archived", "metadata": kept | {"archived_because": reason}})
+
+
+def _properties(bullet: Bullet) -> dict[str, object]:
+    values = {name: getattr(bullet, name) for name in type(bullet).model_fields}
+    metadata = {name: value for name, value in bullet.metadata.items() if name not in _TOLD_BY_STATUS}
+    return {name: value for name, value in values.items() if name not in ("status", "updated_at", "last_used_at")} | {
+        "metadata": metadata
+    }
+
+
+def _now_with(status: str, before: Sheet, after: Sheet) -> tuple[str, ...]:
+    def was(id: str) -> Standing | None:
+        return before.standings.get(id)
+
+    return tuple(
+        id
+        for id, now in after.standings.items()
+        if now.status == status and (past := was(id)) and past.status != status
+    )
+
+
+def _read(given: str, journal: Sequence[JournalEntry]) -> int | datetime:
+    """A version, whether it is named by its number or by its turn, or else a time."""
+    if given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS:
+        return int(given)
+    of_turn = [entry.version for entry in journal if entry.turn_id == given != ""]
+    try:
+        return of_turn[0] if of_turn else in_utc(datetime.fromisoformat(given))
+    except (ValueError, OverflowError):
+        raise OperationError(f"{given!r} is neither a version nor a turn nor a time. {_which(journal)}") from None
+
+
+def _which(journal: Sequence[JournalEntry]) -> str:
+    if not journal:
+        return "This memory has no history yet: only version 0, the empty memory."
+    first, last = journal[0], journal[-1]
+    return (
+        f"Versions go from {first.version} ({_minute(first.at)}) to {last.version} ({_minute(last.at)}); give one of "
+        f"them, 0 for the empty memory, a time such as {last.at:%Y-%m-%dT%H:%M}, or the id of a turn."
+    )
+
+
+def _minute(moment: datetime) -> str:
+    return f"{in_utc(moment):%Y-%m-%d %H:%M}"
