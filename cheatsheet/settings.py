@@ -288,7 +288,8 @@ class _FileSource(PydanticBaseSettingsSource):
         if named:
             return Path(named).expanduser()
         home = Path(self._named("home") or Settings.model_fields["home"].default).expanduser()
-        candidates = [folder / name for folder in (Path.cwd(), home) for name in FILE_NAMES]
+        # Relative to the current folder, which may have been deleted: then nothing is found there.
+        candidates = [folder / name for folder in (Path(), home) for name in FILE_NAMES]
         return next((path for path in candidates if path.is_file()), None)
 
     def _named(self, name: str) -> str | None:

@@ -12,9 +12,9 @@ from cheatsheet.engine.answering import attempt_of, generate
 from cheatsheet.engine.asynchronous import AsyncTwins
 from cheatsheet.engine.batch import Batch
 from cheatsheet.engine.feedback import FeedbackLike, compare
-from cheatsheet.engine.kept import KeptMemory, Moment
+from cheatsheet.engine.kept import KeptMemory, Moment, utc_now
 from cheatsheet.engine.lived import Answered, Lived, as_query, lived_elsewhere, recall_of, turn_of, uses
-from cheatsheet.engine.options import Judge, Record
+from cheatsheet.engine.options import Clock, EngineOptions, Judge, Record
 from cheatsheet.engine.recalls import RecallCache
 from cheatsheet.engine.results import Lesson, Recall, Turn
 from cheatsheet.errors import OperationError, SetupError
@@ -22,10 +22,13 @@ from cheatsheet.events import RecallEvent
 from cheatsheet.llm.model import Usage
 from cheatsheet.memory.experience import Feedback, Query
 from cheatsheet.memory.refine import refinement_notes
+from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore
 from cheatsheet.memory.view import MemoryView
 from cheatsheet.mode import BatchMode, LearnedBatch, MemoryMode, Recalled
 from cheatsheet.roles.role import Attempt, Generator
 from cheatsheet.tokens import TokenCounter
+from indexes.embedder import Embedder
 
 
 class Engine(AsyncTwins, KeptMemory):
@@ -37,13 +40,26 @@ class Engine(AsyncTwins, KeptMemory):
     def __init__(
         self,
         *,
+        store: MemoryStore,
+        retriever: Retriever,
+        embedder: Embedder,
         mode: MemoryMode,
         counter: TokenCounter,
         generator: Generator | None = None,
         model_name: str = "",
-        **kept: Any,
+        namespace: str = DEFAULT_NAMESPACE,
+        options: EngineOptions | None = None,
+        clock: Clock = utc_now,
     ) -> None:
-        super().__init__(changed_by=mode.name, **kept)
+        super().__init__(
+            store=store,
+            retriever=retriever,
+            embedder=embedder,
+            namespace=namespace,
+            options=options,
+            clock=clock,
+            changed_by=mode.name,
+        )
         self.mode = mode
         self.model_name = model_name
         self._generator = generator

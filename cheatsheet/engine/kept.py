@@ -35,7 +35,8 @@ Moment = int | str | datetime
 """A place in the past of a memory: a version, a time, or the id of a turn."""
 
 
-def _now() -> datetime:
+def utc_now() -> datetime:
+    """The system's clock."""
     return datetime.now(UTC)
 
 
@@ -50,7 +51,7 @@ class KeptMemory:
         embedder: Embedder,
         namespace: str = DEFAULT_NAMESPACE,
         options: EngineOptions | None = None,
-        clock: Clock = _now,
+        clock: Clock = utc_now,
         changed_by: str = "",
     ) -> None:
         self.namespace = namespace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -182,3 +183,35 @@ def test_help_loads_no_command(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert "eval" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+def test_what_an_encoding_cannot_write_appears_as_an_escape(tmp_path: Path) -> None:
+    """A terminal with an encoding of few characters is no reason to fail after the work is done."""
+    code = "from cheatsheet.interfaces.cli import main; main()"
+    environment = os.environ | {
+        "PYTHONIOENCODING": "ascii",
+        "CHEATSHEET_EMBEDDER": "hashing",
+        "CHEATSHEET_PATH": "m.db",
+    }
+    command = [sys.executable, "-c", code]
+    learnt = subprocess.run(
+        [*command, "learn", "你好?", "☀️", "--feedback", "wrong: 晚上好"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "\\u665a" in learnt.stdout
+    shown = subprocess.run(
+        [*command, "show", "--json"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "晚上好" in json.loads(shown.stdout)[0]["content"]
+
+
+def test_a_command_works_in_a_folder_that_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    script = f"import os; os.mkdir({str(gone)!r}); os.chdir({str(gone)!r}); os.rmdir({str(gone)!r})\n"
+    script += "from cheatsheet.interfaces.cli import main; main(['settings', '--json'])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["mode"] == "retrieval"

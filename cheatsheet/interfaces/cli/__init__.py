@@ -14,7 +14,7 @@ from importlib import import_module
 import typer
 
 from cheatsheet.errors import CheatsheetError, RunStoppedError, SetupError
-from cheatsheet.interfaces.cli.output import print_note
+from cheatsheet.interfaces.cli.output import print_note, tolerate_encodings
 
 EXIT_FAILED = 1
 EXIT_MISTAKE = 2
@@ -106,6 +106,7 @@ def _wanted(given: Sequence[str], environment: Mapping[str, str]) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; the user's mistakes are sentences, ours are tracebacks."""
+    tolerate_encodings()
     given = sys.argv[1:] if arguments is None else arguments
     try:
         build_app(_wanted(given, os.environ))(args=given, prog_name="cheatsheet")

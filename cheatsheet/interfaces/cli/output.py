@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 
+def tolerate_encodings() -> None:
+    """Let what the terminal's encoding cannot write appear as an escape, instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def print_json(value: Any) -> None:
-    """One JSON document, as it stands in any language."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """One JSON document, as it stands in any language; with JSON's escapes where the encoding is not of Unicode."""
+    in_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(value, ensure_ascii=not in_unicode, indent=2) + "\n")
 
 
 def print_text(text: str) -> None:

@@ -36,7 +36,15 @@ ContextFor = Callable[["Engine", str, bool], Briefing]
 AppendLog = Callable[[str], str]
 """Adds an entry to today's log; returns the name of the log."""
 
+AfterTurn = Callable[["Engine", str, str, str], tuple[str, ...]]
+"""Told of a question, its answer and what is known of it once the turn is learnt; returns what went wrong."""
+
 Clock = Callable[[], datetime]
+
+
+def nothing_after(engine: Engine, question: str, answer: str, outcome: str) -> tuple[str, ...]:
+    """A turn is learnt, and that is all."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +55,7 @@ class Desk:
     context_for: ContextFor
     append_log: AppendLog
     turns: TurnBook
+    after_turn: AfterTurn = nothing_after
 
 
 def brief_from_memory(engine: Engine, query: str, minimal: bool) -> Briefing:

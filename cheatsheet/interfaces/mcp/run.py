@@ -12,11 +12,14 @@ from functools import partial
 from typing import Any
 
 import anyio
+from mcp.server import MCPServer
 
 from cheatsheet.context.providers.daily_log import append_log
+from cheatsheet.interfaces.adaptive import zone_of
 from cheatsheet.interfaces.cli import EXIT_FAILED, EXIT_STOPPED
 from cheatsheet.interfaces.cli.output import print_embedding, print_note
-from cheatsheet.interfaces.mcp.desk import AppendLog, Clock, ContextFor, brief_from_memory
+from cheatsheet.interfaces.mcp.briefing import AdaptiveBriefing
+from cheatsheet.interfaces.mcp.desk import AppendLog, Clock, ContextFor
 from cheatsheet.interfaces.mcp.http import LOOPBACK, address, listen, serve_http
 from cheatsheet.interfaces.mcp.opened import OpenedOnce
 from cheatsheet.interfaces.mcp.server import make_server
@@ -25,17 +28,21 @@ from cheatsheet.interfaces.mcp.wire import Wire
 from cheatsheet.settings import Settings
 
 
-def run_stdio(settings: Settings, wire: Wire, *, context_for: ContextFor = brief_from_memory) -> int:
-    """Serve the peer on standard input and output until it leaves; returns the exit code."""
+def run_stdio(settings: Settings, wire: Wire, *, context_for: ContextFor | None = None) -> int:
+    """Serve the peer on standard input and output until it leaves; returns the exit code.
+
+    Args:
+        context_for: the context of `get_context`; by default all that an agent starts from.
+    """
     log_to_stderr()
     engine = opened(settings)
-    server = make_server(engine, log_of(settings), context_for=context_for)
+    server = server_of(settings, engine, context_for)
     if os.isatty(wire.read_fd):
         print_note("This speaks MCP on standard input and output; an MCP client starts it. Ctrl-C ends it.")
     return finish(partial(serve_stdio, server, wire), engine)
 
 
-def run_http(settings: Settings, host: str, port: int, *, context_for: ContextFor = brief_from_memory) -> int:
+def run_http(settings: Settings, host: str, port: int, *, context_for: ContextFor | None = None) -> int:
     """Serve all that connect until Ctrl-C; returns the exit code.
 
     Raises:
@@ -43,12 +50,18 @@ def run_http(settings: Settings, host: str, port: int, *, context_for: ContextFo
     """
     log_to_stderr()
     engine = opened(settings)
-    server = make_server(engine, log_of(settings), context_for=context_for)
+    server = server_of(settings, engine, context_for)
     with listen(host, port) as listening:
         print_note(f"MCP is served at {address(listening)} (Ctrl-C ends it)")
         if host not in LOOPBACK:
             print_note("note: whoever can reach this address can read and change the memory; there is no password.")
         return finish(partial(serve_http, server, listening, host), engine)
+
+
+def server_of(settings: Settings, engine: OpenedOnce, context_for: ContextFor | None = None) -> MCPServer[Any]:
+    """The server that the settings describe."""
+    briefing = AdaptiveBriefing(settings)
+    return make_server(engine, log_of(settings), context_for=context_for or briefing, after_turn=briefing.after_turn)
 
 
 def log_to_stderr() -> None:
@@ -73,7 +86,9 @@ def log_of(settings: Settings, clock: Clock | None = None) -> AppendLog:
     Args:
         clock: gives the time in the user's zone.
     """
-    return lambda text: append_log(settings.home_folder, (clock or _now)(), text).name
+    zone = zone_of(settings, os.environ)
+    now = clock or (lambda: datetime.now(zone))
+    return lambda text: append_log(settings.home_folder, now(), text).name
 
 
 def finish(serve: Callable[[], Coroutine[Any, Any, str]], engine: OpenedOnce) -> int:
@@ -94,7 +109,3 @@ def finish(serve: Callable[[], Coroutine[Any, Any, str]], engine: OpenedOnce) ->
         return 0
     print_note(f"Error: {why_closed}")
     return EXIT_FAILED
-
-
-def _now() -> datetime:
-    return datetime.now().astimezone()

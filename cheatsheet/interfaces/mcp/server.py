@@ -8,7 +8,7 @@ from uuid import uuid4
 from mcp.server import MCPServer
 
 from cheatsheet import __version__
-from cheatsheet.interfaces.mcp.desk import AppendLog, ContextFor, Desk, brief_from_memory
+from cheatsheet.interfaces.mcp.desk import AfterTurn, AppendLog, ContextFor, Desk, brief_from_memory, nothing_after
 from cheatsheet.interfaces.mcp.opened import OpenedOnce
 from cheatsheet.interfaces.mcp.prompts import INSTRUCTIONS, add_prompts
 from cheatsheet.interfaces.mcp.resources import add_resources
@@ -24,6 +24,7 @@ def make_server(
     append_log: AppendLog,
     *,
     context_for: ContextFor = brief_from_memory,
+    after_turn: AfterTurn = nothing_after,
     new_id: NewId | None = None,
     turns_kept: int = TURNS_KEPT,
 ) -> MCPServer[Any]:
@@ -32,11 +33,12 @@ def make_server(
     Args:
         append_log: adds an entry to today's log and returns the log's name.
         context_for: makes the context that `get_context` returns.
+        after_turn: told of every turn that is learnt.
         new_id: gives ids for turns; by default they are random, since a client may keep one over a restart.
         turns_kept: so many turns can still be learnt from by their id; the least recently used is forgotten first.
     """
     turns = TurnBook(turns_kept, new_id or _random_id)
-    desk = Desk(engine=engine, context_for=context_for, append_log=append_log, turns=turns)
+    desk = Desk(engine=engine, context_for=context_for, append_log=append_log, turns=turns, after_turn=after_turn)
     server: MCPServer[Any] = MCPServer(
         "cheatsheet",
         title="Cheatsheet",

@@ -156,13 +156,31 @@ class TurnTools:
         )
         self._desk.turns.learnt(turn, lesson.experience_id)
         changes = [describe(operation) for operation in (*lesson.operations, *lesson.archived)]
+        outcome = _outcome(feedback, expected)
+        logged = self._desk.after_turn(engine, _question(turn), turn.answer or "", outcome)
         return LearnResult(
             turn_id=turn.id,
             experience_id=lesson.experience_id,
             changes=[*changes, *_replaced(engine, turn.experience_id, lesson.experience_id)],
-            notes=[*lesson.skipped, *lesson.notes],
+            notes=[*lesson.skipped, *lesson.notes, *logged],
             version=engine.memory.version,
         )
+
+
+def _question(turn: AgentTurn) -> str:
+    from cheatsheet.engine.lived import as_query
+    from cheatsheet.engine.results import Recall
+
+    return turn.asked.query.text if isinstance(turn.asked, Recall) else as_query(turn.asked).text
+
+
+def _outcome(feedback: Feedback | str | None, expected: str | None) -> str:
+    """What is known of an answer, in a few words for the log."""
+    from cheatsheet.engine.feedback import as_feedback
+
+    given = as_feedback(feedback, expected)
+    verdict = {True: "right", False: "wrong", None: ""}[given.verdict]
+    return "; ".join(part for part in (verdict, given.comment) if part)
 
 
 def _feedback(correct: bool | None, score: float | None, comment: str | None) -> Feedback | str | None:
