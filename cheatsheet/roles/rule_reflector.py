@@ -33,6 +33,11 @@ _INSIGHT = {
     ErrorKind.WRONG_CHOICE: "For questions like {question} the right answer is {expected}, not {answer}.",
     ErrorKind.OTHER: "For questions like {question} the answer {answer} is wrong.",
 }
+# Only with a mark behind it, or alone, is such a word a verdict: "no key is needed" is not one.
+_VERDICT = re.compile(
+    r"(?:wrong|incorrect|false|no|right|correct|true|yes|good)\s{0,3}(?:[:;,.!–—-]\s*|$)", re.IGNORECASE
+)
+
 # What a comment on a wrong answer speaks of, where the right answer is not told; the first that fits.
 _COMMENTS = (
     (ErrorKind.UNIT, r"\bunits?\b|\bpercent|\bcurrenc|\border of magnitude"),
@@ -107,7 +112,7 @@ def _failure(attempt: Attempt) -> Reflection:
         root_cause=_ROOT_CAUSE[found.kind] + (f" {hint[0].upper()}{hint[1:]}." if hint else ""),
         correct_approach=_approach(attempt),
         key_insight=_from_comment(attempt) if contradiction else _insight(attempt, found.kind, hint),
-        restates=expected is not None and not (contradiction or hint or attempt.feedback.comment.strip()),
+        restates=expected is not None and not (contradiction or hint or _said(attempt)),
         tags=_tags(attempt, False),
         notes=("The feedback calls the answer wrong, and expects just this answer.",) if contradiction else (),
     )
@@ -122,14 +127,14 @@ def _hint(attempt: Attempt, found: Slip) -> str:
 
 
 def _approach(attempt: Attempt) -> str:
-    expected, comment = attempt.feedback.expected, attempt.feedback.comment.strip()
+    expected, comment = attempt.feedback.expected, _said(attempt)
     answer = "" if expected is None else f"The right answer is {_short(expected, _MAX_ANSWER_CHARS)}."
     return " ".join(part for part in (answer, comment) if part)
 
 
 def _insight(attempt: Attempt, kind: ErrorKind, hint: str) -> str:
     """A lesson that can be understood without the attempt; empty where nothing better than the error is known."""
-    expected, comment = attempt.feedback.expected, attempt.feedback.comment.strip()
+    expected, comment = attempt.feedback.expected, _said(attempt)
     if expected is None and (comment or not attempt.answer.strip()):
         return _from_comment(attempt)
     lesson = _INSIGHT[kind].format(
@@ -141,9 +146,16 @@ def _insight(attempt: Attempt, kind: ErrorKind, hint: str) -> str:
     return f"{lesson} {comment}".strip()
 
 
+def _said(attempt: Attempt) -> str:
+    """The comment without a verdict in front of it, which is no part of a lesson: "wrong: ask twice", "right"."""
+    comment = attempt.feedback.comment.strip()
+    verdict = _VERDICT.match(comment)
+    return comment[verdict.end() :].lstrip() if verdict else comment
+
+
 def _from_comment(attempt: Attempt) -> str:
     """What was said about the answer, with the question it was said of; empty when a bullet shown says so already."""
-    comment = attempt.feedback.comment.strip()
+    comment = _said(attempt)
     if not comment or any(repeats(comment, bullet.content) for bullet in attempt.bullets):
         return ""
     return f"For questions like {_quoted_question(attempt)}: {comment}"

@@ -102,8 +102,16 @@ class TestLessons:
     def test_a_comment_alone_is_the_insight(self) -> None:
         reflection = reflect(feedback=Feedback(comment="wrong: should go to the amber team"))
         assert reflection.correct is None
-        assert reflection.key_insight == 'For questions like "I paid two times.": wrong: should go to the amber team'
+        assert reflection.key_insight == 'For questions like "I paid two times.": should go to the amber team'
         assert reflection.tags == {}
+
+    @pytest.mark.parametrize("verdict", ["right", "Correct!", "Yes.", "good -"])
+    def test_a_verdict_alone_is_no_lesson(self, verdict: str) -> None:
+        assert reflect(feedback=Feedback(correct=True, comment=verdict)).key_insight == ""
+
+    @pytest.mark.parametrize("comment", ["No key is needed.", "True north is meant.", "Wrong way round."])
+    def test_a_word_of_a_sentence_is_no_verdict(self, comment: str) -> None:
+        assert reflect(feedback=Feedback(comment=comment)).key_insight.endswith(f": {comment}")
 
     def test_only_that_it_was_wrong(self) -> None:
         reflection = reflect(feedback=Feedback(score=0.2))
@@ -181,7 +189,7 @@ class TestLessons:
             ("Give JSON, not prose.", ErrorKind.FORMAT),
             ("You miscalculated the sum.", ErrorKind.CALCULATION),
             ("It leaves out the second owner.", ErrorKind.OMISSION),
-            ("No.", ErrorKind.OTHER),
+            ("Ask the other team.", ErrorKind.OTHER),
         ],
     )
     def test_a_comment_alone_tells_the_kind_of_error(self, comment: str, error: ErrorKind) -> None:
