@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from cheatsheet.engine.options import Clock, EngineOptions
 from cheatsheet.engine.outside import bring, due, last_refresh
 from cheatsheet.engine.playbooks import Imported, import_playbook, read_file
 from cheatsheet.engine.results import MemoryStats
+from cheatsheet.errors import SetupError
 from cheatsheet.events import CommitEvent, Events, Metrics, log
 from cheatsheet.memory.bullet import Bullet
 from cheatsheet.memory.evict import evict
@@ -33,6 +35,9 @@ from indexes.embedder import Embedder
 
 Moment = int | str | datetime
 """A place in the past of a memory: a version, a time, or the id of a turn."""
+
+
+_FILE_NAME = re.compile(r"[^\n]{1,250}\.(?:md|txt|json|jsonl|ya?ml)", re.IGNORECASE)
 
 
 def utc_now() -> datetime:
@@ -113,8 +118,12 @@ class KeptMemory:
 
         Raises:
             UnknownNameError: no such format.
-            SetupError: the file cannot be read, or no format fits the content.
+            SetupError: the file cannot be read, a text is the name of a file, or no format fits the content.
         """
+        if isinstance(source, str) and _FILE_NAME.fullmatch(source):
+            raise SetupError(
+                f"{source!r} looks like the name of a file, and a text is expected. Give Path({source!r})."
+            )
         return import_playbook(
             read_file(source) if isinstance(source, Path) else source,
             format=format,

@@ -12,7 +12,7 @@ import pytest
 import cheatsheet
 from cheatsheet.engine.engine import Engine
 from cheatsheet.engine.outside import Outside
-from cheatsheet.errors import OperationError
+from cheatsheet.errors import OperationError, SetupError
 from cheatsheet.llm.scripted import ScriptedModel
 from cheatsheet.memory.experience import Query
 from cheatsheet.memory.operations import Add, Draft, Remove, Tag, Update
@@ -231,6 +231,16 @@ def test_measures_tell_what_the_memory_holds(memory: Engine) -> None:
     assert measures["ace_bullets_total"] == 2
     assert measures['ace_bullet_utility{quantile="0"}'] == -2
     assert measures['ace_bullet_utility{quantile="1"}'] == 4
+
+
+def test_the_name_of_a_file_is_not_taken_for_a_playbook(
+    memory: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.md").write_text("- Ask for the receipt.\n", encoding="utf-8")
+    with pytest.raises(SetupError, match=r"Give Path\('notes.md'\)"):
+        memory.import_playbook("notes.md")
+    assert len(memory.import_playbook(Path("notes.md")).added) == 1
 
 
 def test_an_empty_memory_has_no_quantiles(memory: Engine) -> None:
