@@ -28,7 +28,7 @@ demo: $(VENV)/.ready-local
 	$(BIN)/cheatsheet eval $(TASK) --model local/smollm2-135m --top-k 3 --out $(RUN) --resume
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff format --check .
