@@ -142,9 +142,10 @@ class KeptMemory:
         Returns:
             One sentence on what was brought or what failed; none where nothing was due.
         """
-        outside, now = self.options.outside, self._clock()
+        outside = self.options.outside
         if outside is None:
             return ()
+        now = self._clock()
         if self._asked_outside is None:
             self._asked_outside = last_refresh(self._journal(), outside.name)
         if not due(self._asked_outside, now, outside.refresh_after):
@@ -179,7 +180,8 @@ class KeptMemory:
         Raises:
             OperationError: the memory has no such version, time or turn.
         """
-        return as_of(self._journal(), version_at(self._journal(), to))
+        journal = self._journal()
+        return as_of(journal, version_at(journal, to))
 
     def past(self, to: Moment) -> PastView:
         """The memory as it was then, to be read: a mode can recall from it.
@@ -187,10 +189,11 @@ class KeptMemory:
         Raises:
             OperationError: the memory has no such version, time or turn.
         """
-        version = version_at(self._journal(), to)
+        journal = self._journal()
+        version = version_at(journal, to)
         return PastView(
             self._store,
-            as_of(self._journal(), version),
+            as_of(journal, version),
             self._embedder,
             namespace=self.namespace,
             version=version,
