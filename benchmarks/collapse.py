@@ -61,10 +61,12 @@ class Run:
 
     Attributes:
         cheatsheets: after each step, as the model wrote them.
+        questions: of each step, without the words that the authors put around them.
     """
 
     name: str
     cheatsheets: tuple[str, ...]
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,8 @@ def read_runs(folder: Path) -> Iterator[Run]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             rows = [json.loads(line) for line in file if line.strip()]
         name = next(path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix))
-        yield Run(name, tuple(row.get("cheatsheet") or "" for row in rows))
+        cheatsheets, questions = (tuple(row.get(field) or "" for row in rows) for field in ("cheatsheet", "raw_input"))
+        yield Run(name, cheatsheets, questions)
 
 
 def replay(run: Run, embedder: Embedder, policy: GuardPolicy) -> list[Found]:

@@ -7,6 +7,7 @@ CheatsheetError
 │   ├── MissingExtraError         an optional package is not installed
 │   └── TaskError                 a task file that cannot be read, a run that cannot be resumed
 ├── RunStoppedError               Ctrl-C during a run; it can be resumed
+├── WorkerLostError               the worker of a run was lost again and again at the same place
 ├── BudgetError                   a negative budget
 ├── BulletError                   a bullet that breaks a rule: empty, too long, negative counters
 ├── OperationError                an operation that names what is not there
@@ -72,6 +73,7 @@ __all__ = [
     "TaskError",
     "UnknownNameError",
     "VectorError",
+    "WorkerLostError",
     "nearest_name",
 ]
 
@@ -122,6 +124,10 @@ class RunStoppedError(CheatsheetError):
         )
 
 
+class WorkerLostError(CheatsheetError):
+    """The worker of a run's arm was lost again and again without a new row; what it had done is kept."""
+
+
 class BudgetError(CheatsheetError, ValueError):
     """A token budget that makes no sense."""
 
@@ -159,7 +165,13 @@ class StoreBusyError(StoreError):
 
 
 class ModelError(CheatsheetError):
-    """A call of a language model failed."""
+    """A call of a language model failed.
+
+    Attributes:
+        seconds: what the calls of the turn took, where they are on record; None elsewhere.
+    """
+
+    seconds: float | None = None
 
 
 class ModelAuthError(ModelError):

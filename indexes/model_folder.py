@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -65,16 +65,22 @@ def prompt_for(kind: TextKind, prompts: Mapping[str, str | None], default_name: 
     return own or prompts.get(default_name or "") or ""
 
 
-def content_hash(folder: Path) -> str:
-    """12 hexadecimal digits that change with any file from which vectors are computed."""
-    digest = blake2b(digest_size=6)
+def weight_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Every file from which vectors are computed, with its name in the folder, in the order of the names."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if path.suffix in _WEIGHT_SUFFIXES and path.is_file() and parts[0] not in _OTHER_BACKENDS:
-            digest.update("/".join(parts).encode("utf-8", "surrogateescape") + b"\0")
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
+            yield "/".join(parts), path
+
+
+def content_hash(folder: Path) -> str:
+    """12 hexadecimal digits that change with any file from which vectors are computed."""
+    digest = blake2b(digest_size=6)
+    for name, path in weight_files(folder):
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0")
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
     return digest.hexdigest()
 
 

@@ -75,6 +75,24 @@ class SentenceTransformerEmbedder:
                 known = not routed and self._prompt(model, "query") == self._prompt(model, "document")
         return known
 
+    @property
+    def folder(self) -> Path | None:
+        """Where the model lies; None for a model of the hub that is not on this machine."""
+        return self._folder or _downloaded(self._name)
+
+    def loaded(self) -> SentenceTransformer:
+        """The model itself, to be exported.
+
+        Raises:
+            EmbedderUnavailableError: it cannot be loaded.
+        """
+        with self._using:
+            return self._model()
+
+    def prompt(self, kind: TextKind) -> str:
+        """What stands in front of a text of this kind."""
+        return self._prompt(self.loaded(), kind)
+
     def embed(self, texts: Sequence[str], kind: TextKind = "document") -> Matrix:
         return embed_contentful(texts, lambda kept: self._encode(kept, kind), lambda: self.dim)
 
@@ -113,6 +131,18 @@ def _folder_of(name: str) -> Path | None:
     if path.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or "\\" in name:
         raise EmbedderUnavailableError(f"There is no folder {name!r} with an embedding model. {_REMEDY}")
     return None
+
+
+def _downloaded(name: str) -> Path | None:
+    """The folder of a model of the hub that was downloaded before."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    repository = name if "/" in name else f"{_ORGANISATION}/{name}"
+    try:
+        return Path(snapshot_download(repository, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
 
 
 def _load_folder(folder: Path) -> SentenceTransformer:

@@ -15,7 +15,7 @@ from cheatsheet.mode import Learned, LearnedBatch, Recalled
 from cheatsheet.roles.role import Attempt
 from modes.reflective import NO_ANSWER
 
-_LEARNS_NOTHING = "The default mode learns nothing."
+LEARNS_NOTHING = "The default mode learns nothing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +31,5 @@ class Default:
         return self.learn_batch([attempt], memory).single()
 
     def learn_batch(self, attempts: Sequence[Attempt], memory: MemoryView) -> LearnedBatch:
-        said = tuple(_LEARNS_NOTHING if attempt.answer else NO_ANSWER for attempt in attempts)
+        said = tuple(LEARNS_NOTHING if attempt.answer else NO_ANSWER for attempt in attempts)
         return LearnedBatch(remember=(False,) * len(attempts), skipped=said)

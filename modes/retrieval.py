@@ -52,7 +52,7 @@ class Retrieval:
     def _found(self, query: Query, memory: MemoryView) -> Recalled:
         experiences = memory.nearest_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
         nearest = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
-        bullets = [hit for hit in nearest if not _restates_experiences(hit.value, memory)]
+        bullets = [hit for hit in nearest if not restates_experiences(hit.value, memory)]
         return Recalled(
             sections=(
                 bullets_section([hit.value for hit in bullets], shorten="drop-first"),
@@ -86,6 +86,7 @@ def _synthesised(synthesiser: Synthesiser, query: Query, found: Recalled, memory
     )
 
 
-def _restates_experiences(bullet: Bullet, memory: MemoryView) -> bool:
+def restates_experiences(bullet: Bullet, memory: MemoryView) -> bool:
+    """Whether a bullet says no more than the experiences that it was learnt from, and these are still served."""
     kept = (memory.experience(source) is not None for source in bullet.sources)
     return RESTATEMENT in bullet.tags and bool(bullet.sources) and all(kept)

@@ -65,3 +65,11 @@ def _main_loop() -> Iterator[None]:
     asyncio.set_event_loop(loop)
     yield
     loop.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _exports(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One folder for the exported model of all test processes of a run: exporting takes half a minute."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    os.environ["TEST_EXPORTS"] = str(shared / "exports")

@@ -13,6 +13,8 @@ import typer.main
 
 import cheatsheet.errors
 from cheatsheet.errors import CheatsheetError
+from cheatsheet.evaluation.controls.registry import CONTROLS
+from cheatsheet.evaluation.metrics.metric import QUANTITIES
 from cheatsheet.evaluation.scorers import BUILTIN
 from cheatsheet.interfaces.cli import build_app
 from cheatsheet.interfaces.cli.options import option_name
@@ -55,6 +57,16 @@ def test_every_command_and_option_is_documented() -> None:
 
 def test_every_mode_and_scorer_is_documented() -> None:
     for name in (*MODES, *BUILTIN):
+        assert f"`{name}`" in README, name
+
+
+def test_every_control_is_documented() -> None:
+    for name in CONTROLS:
+        assert f"`{name}`" in README, name
+
+
+def test_every_metric_is_documented() -> None:
+    for name in QUANTITIES:
         assert f"`{name}`" in README, name
 
 

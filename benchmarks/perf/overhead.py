@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from cheatsheet.engine.engine import Engine
-from cheatsheet.interfaces.parts import build_embedder
+from cheatsheet.interfaces.embedders import build_embedder
 from cheatsheet.interfaces.wiring import Given, build_engine
 from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.operations import Add, Draft

@@ -1,8 +1,8 @@
 """Equation balancer: put + - * / between given numbers so that the equation holds.
 
-`1 ? 2 ? 3 = 6` is answered by `1 + 2 + 3 = 6`, or by any other right equation. The shape (three to five numbers from
-1 to 29, a whole number on the right, the usual precedence) is that of Math Equation Balancer in Dynamic Cheatsheet
-(arXiv 2504.07952); the rows are our own.
+`1 ? 2 ? 3 = 6` is answered by `1 + 2 + 3 = 6`, or by any other right equation: the scorer is `equation`. The shape
+(three to five numbers from 1 to 29, a whole number on the right, the usual precedence) is that of Math Equation
+Balancer in Dynamic Cheatsheet (arXiv 2504.07952); the rows are our own.
 
     python -m benchmarks.tasks.equation_balancer --n 100 --seed 0 --out equation_balancer.jsonl
 """
@@ -12,14 +12,14 @@ from __future__ import annotations
 import random
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from benchmarks.tasks.arithmetic import APPLY, OPERATORS, ExpressionError, Verdict, read, tidy
 from benchmarks.tasks.rows import TaskRow, argument_parser, check_count, pick, run_generator
-from cheatsheet.errors import TaskError
+from cheatsheet.evaluation.judging.arithmetic import APPLY, OPERATORS
+from cheatsheet.evaluation.judging.equation import Question, question_of
 
 NUMBERS: Final = range(1, 30)
 LENGTHS: Final = (3, 3, 4, 4, 5)
@@ -29,20 +29,6 @@ INSTRUCTION: Final = (
     "Replace each ? by +, -, * or / so that the equation holds; * and / bind tighter than + and -. "
     "Keep the numbers and their order. Answer with the whole equation, e.g. 1 + 2 + 3 = 6."
 )
-
-_QUESTION: Final = re.compile(r"([0-9]{1,9}(?:\s*\?\s*[0-9]{1,9})+)\s*=\s*(-?[0-9]{1,40})")
-_NO_PARENTHESES: Final = str.maketrans("()", "  ")
-_WHOLE: Final = re.compile(r"([-+]?)\s*([0-9]+)")
-
-
-class Question(NamedTuple):
-    """The numbers on the left, in order, and the number on the right."""
-
-    numbers: tuple[int, ...]
-    right: int
-
-    def __str__(self) -> str:
-        return f"{' ? '.join(str(number) for number in self.numbers)} = {self.right}"
 
 
 def generate(n: int, seed: int) -> list[TaskRow]:
@@ -71,62 +57,6 @@ def solve(question: str) -> str | None:
     """
     parsed = question_of(question)
     return next((_equation(parsed, operators) for operators in _fillings(parsed)), None)
-
-
-def judge(question: str, answer: str) -> Verdict:
-    """Whether `answer` is a right equation with the numbers of `question` in their order and its right-hand side.
-
-    Any text may be given as answer; what cannot be read is wrong, with its reason. Parentheses that change nothing are
-    let pass, and so are several equations, each on its line, when all of them are right.
-
-    Raises:
-        TaskError: `question` is not of the form `1 ? 2 ? 3 = 6`.
-    """
-    parsed = question_of(question)
-    try:
-        lines = [line for line in tidy(answer).splitlines() if line.strip()] or [""]
-        verdicts = [_verdict(parsed, line) for line in lines]
-    except ExpressionError as error:
-        return Verdict(False, str(error))
-    return next((verdict for verdict in verdicts if not verdict.right), Verdict(True, ""))
-
-
-def score(answer: str, target: str, row: Mapping[str, Any]) -> float:
-    """1 where `judge` says that `answer` is right for `row["input"]`, else 0; `target` is one of many."""
-    return float(judge(row["input"], answer).right)
-
-
-def question_of(text: str) -> Question:
-    """The parts of an `input`.
-
-    Raises:
-        TaskError: it is not of the form `1 ? 2 ? 3 = 6`.
-    """
-    match = _QUESTION.fullmatch(text.strip())
-    if match is None:
-        raise TaskError(f"{text!r} is no equation to balance. Write it like '1 ? 2 ? 3 = 6'.")
-    return Question(tuple(int(number) for number in match[1].split("?")), int(match[2]))
-
-
-def _verdict(question: Question, equation: str) -> Verdict:
-    left, sign, right = equation.partition("=")
-    if not sign:
-        return Verdict(False, "There is no '='; the whole equation is asked for.")
-    expression = read(left)
-    if read(left.translate(_NO_PARENTHESES)).value != expression.value:
-        return Verdict(False, "Parentheses that change the value are not allowed; only operators are filled in.")
-    if expression.numbers != question.numbers:
-        return Verdict(False, f"The numbers must be those of {question}, in that order.")
-    if _whole(right) != question.right:
-        return Verdict(False, f"The right-hand side must stay {question.right}; it is {right.strip()!r}.")
-    if expression.value != question.right:
-        return Verdict(False, f"The left-hand side is {expression.value}, not {question.right}.")
-    return Verdict(True, "")
-
-
-def _whole(text: str) -> int | None:
-    match = _WHOLE.fullmatch(text.strip())
-    return int(match[1] + match[2]) if match else None
 
 
 def _value(numbers: Sequence[int], operators: Iterable[str]) -> Fraction:

@@ -1,7 +1,7 @@
 """Game of 24: make 24 from four numbers, each used once, with + - * / and parentheses.
 
-The numbers lie between 1 and 13, as on cards; 1,362 of the 1,820 hands have a solution. Right is any expression of
-value 24, computed exactly.
+The numbers lie between 1 and 13, as on cards; 1,362 of the 1,820 hands have a solution. The scorer is
+`game-of-24`: any expression of value 24 is right, computed exactly.
 
     python -m benchmarks.tasks.game_of_24 --n 100 --seed 0 --out game_of_24.jsonl
 """
@@ -9,18 +9,16 @@ value 24, computed exactly.
 from __future__ import annotations
 
 import random
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from benchmarks.tasks.arithmetic import ExpressionError, Verdict, read, tidy
 from benchmarks.tasks.rows import TaskRow, argument_parser, check_count, run_generator, shuffled
 from cheatsheet.errors import TaskError
+from cheatsheet.evaluation.judging.game_of_24 import GOAL, spaced
 
-GOAL: Final = 24
 CARDS: Final = range(1, 14)
 HAND: Final = 4
 
@@ -61,42 +59,6 @@ def solve(numbers: Sequence[int], goal: int = GOAL) -> str | None:
     return next((term.text for term in _outcomes(terms) if term.value == goal), None)
 
 
-def judge(numbers: Sequence[int], answer: str) -> Verdict:
-    """Whether `answer` makes 24 from `numbers`, each used once; `= 24` may follow.
-
-    Any text may be given; what cannot be read is wrong, with its reason.
-    """
-    try:
-        left, sign, right = tidy(answer).partition("=")
-        expression = read(left)
-    except ExpressionError as error:
-        return Verdict(False, str(error))
-    if sign and right.strip() != str(GOAL):
-        return Verdict(False, f"After '=' stands {right.strip()!r}, not {GOAL}.")
-    if sorted(expression.numbers) != sorted(numbers):
-        return Verdict(False, f"Each of {_spaced(numbers)} must be used once; it uses {_spaced(expression.numbers)}.")
-    if expression.value != GOAL:
-        return Verdict(False, f"Its value is {expression.value}, not {GOAL}.")
-    return Verdict(True, "")
-
-
-def score(answer: str, target: str, row: Mapping[str, Any]) -> float:
-    """1 where `judge` finds `answer` right for the numbers in `row["input"]`, else 0; `target` is one of many."""
-    return float(judge(numbers_of(row["input"]), answer).right)
-
-
-def numbers_of(question: str) -> tuple[int, ...]:
-    """The numbers of an `input`, e.g. `"4 7 8 8"`.
-
-    Raises:
-        TaskError: it is not whole numbers separated by spaces.
-    """
-    words = question.split()
-    if not words or not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
-        raise TaskError(f"{question!r} is no Game of 24. Write whole numbers separated by spaces, e.g. '4 7 8 8'.")
-    return tuple(int(word) for word in words)
-
-
 def _solvable(rng: random.Random) -> Iterator[tuple[tuple[int, ...], str]]:
     for hand in shuffled(combinations_with_replacement(CARDS, HAND), rng):
         solution = solve(hand)
@@ -107,7 +69,7 @@ def _solvable(rng: random.Random) -> Iterator[tuple[tuple[int, ...], str]]:
 def _row(number: int, hand: Sequence[int], solution: str) -> TaskRow:
     return TaskRow(
         id=f"game24-{number:04}",
-        input=_spaced(hand),
+        input=spaced(hand),
         target=solution,
         metadata={"numbers": list(hand), "goal": GOAL},
     )
@@ -139,10 +101,6 @@ def _text(left: _Term, sign: str, right: _Term, binding: int) -> str:
 
 def _closed(term: _Term, binding: int) -> str:
     return term.text if term.binding >= binding else f"({term.text})"
-
-
-def _spaced(numbers: Iterable[int]) -> str:
-    return " ".join(str(number) for number in numbers)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

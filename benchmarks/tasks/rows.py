@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar
 
@@ -24,6 +25,24 @@ class TaskRow(TypedDict):
     target: str
     choices: NotRequired[list[str]]
     metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """A task as `cheatsheet eval` takes it from Python: its questions, and what to do with them.
+
+    Attributes:
+        rows: in their order.
+        name, instruction, scorer: as in `cheatsheet.evaluation.task.Task`.
+    """
+
+    rows: Sequence[TaskRow | Sample]
+    name: str
+    instruction: str = ""
+    scorer: str
+
+    def __iter__(self) -> Iterator[TaskRow | Sample]:
+        return iter(self.rows)
 
 
 def shuffled(items: Iterable[T], rng: random.Random) -> list[T]:

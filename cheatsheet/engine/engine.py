@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from cheatsheet.engine.asynchronous import AsyncTwins
 from cheatsheet.engine.batch import Batch
 from cheatsheet.engine.feedback import FeedbackLike, compare
 from cheatsheet.engine.kept import KeptMemory, Moment, utc_now
-from cheatsheet.engine.lived import Answered, Lived, as_query, lived_elsewhere, recall_of, turn_of, uses
+from cheatsheet.engine.lived import Answered, Lived, as_query, lived_elsewhere, recall_of, stopwatch, turn_of, uses
 from cheatsheet.engine.options import Clock, EngineOptions, Judge, Record
 from cheatsheet.engine.recalls import RecallCache
 from cheatsheet.engine.results import Lesson, Recall, Turn
@@ -221,7 +220,7 @@ class Engine(AsyncTwins, KeptMemory):
     # Steps of a turn
 
     def _recall(self, query: Query, token_budget: int | None) -> Recall:
-        started = time.perf_counter()
+        elapsed = stopwatch(self.options.timer)
         budget = self._budget(token_budget)
         recall = self._recalls.get(
             query,
@@ -229,7 +228,7 @@ class Engine(AsyncTwins, KeptMemory):
             token_budget=budget,
             make=lambda: self._compiled(query, self.memory, budget),
         )
-        recall = replace(recall, seconds=time.perf_counter() - started)
+        recall = replace(recall, seconds=elapsed())
         self.events.emit(
             RecallEvent(
                 namespace=self.namespace,
@@ -243,10 +242,10 @@ class Engine(AsyncTwins, KeptMemory):
         return recall
 
     def _compiled(self, query: Query, memory: MemoryView, budget: int) -> Recall:
-        started, version = time.perf_counter(), memory.version
+        elapsed, version = stopwatch(self.options.timer), memory.version
         recalled = self.mode.recall(query, memory)
         context = self._compile(query, recalled, budget)
-        return recall_of(query, recalled, context, self.mode.name, version, time.perf_counter() - started)
+        return recall_of(query, recalled, context, self.mode.name, version, elapsed())
 
     def _budget(self, token_budget: int | None) -> int:
         return self.options.token_budget if token_budget is None else token_budget
@@ -267,7 +266,7 @@ class Engine(AsyncTwins, KeptMemory):
         self, query: Query, judge: Judge, turn_id: str, record: Record | None, *, write: bool = True
     ) -> Lived:
         generator = self._needed_generator()
-        started = time.perf_counter()
+        elapsed = stopwatch(self.options.timer)
         recall = self.recall(query) if write else self._recall(query, None)
         generation = generate(generator, recall, rounds=self.options.answer_rounds)
         return Lived(
@@ -276,7 +275,7 @@ class Engine(AsyncTwins, KeptMemory):
             generation=generation,
             turn_id=turn_id,
             record=record,
-            started=started,
+            elapsed=elapsed,
         )
 
     def _keep(self, lived: Sequence[Lived]) -> list[tuple[Lesson, Usage]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from cheatsheet.context.compiler import CompiledContext
 from cheatsheet.engine.feedback import FeedbackLike, as_feedback, compare
-from cheatsheet.engine.options import Record
+from cheatsheet.engine.options import Record, Timer
 from cheatsheet.engine.results import Lesson, Recall, Turn
 from cheatsheet.errors import OperationError
 from cheatsheet.llm.model import Usage
@@ -54,7 +53,7 @@ class Lived:
 
     Attributes:
         recall, generation: None where the question was answered without a recall, or by somebody else.
-        started: `time.perf_counter()` at the beginning of the turn.
+        elapsed: says how many seconds the turn has taken; 0 where it was lived elsewhere.
     """
 
     attempt: Attempt
@@ -62,13 +61,19 @@ class Lived:
     generation: Generation | None = None
     turn_id: str = ""
     record: Record | None = None
-    started: float = 0.0
+    elapsed: Callable[[], float] = float
 
     @property
     def usage(self) -> Usage:
         """Of the calls before anything was learnt."""
         parts = [part.usage for part in (self.recall, self.generation) if part is not None]
         return sum(parts, Usage())
+
+
+def stopwatch(timer: Timer) -> Callable[[], float]:
+    """Says how many seconds have passed since this call."""
+    started = timer()
+    return lambda: timer() - started
 
 
 def as_query(query: str | Query) -> Query:
@@ -97,7 +102,7 @@ def lived_elsewhere(given: Answered) -> Lived:
         used=tuple(given.used),
         trajectory=tuple(dict(message) for message in given.trajectory),
     )
-    return Lived(attempt=attempt, recall=recall, turn_id=given.turn_id, started=time.perf_counter())
+    return Lived(attempt=attempt, recall=recall, turn_id=given.turn_id)
 
 
 def recall_of(
@@ -134,7 +139,7 @@ def turn_of(lived: Lived, lesson: Lesson, usage: Usage) -> Turn:
         feedback=lived.attempt.feedback,
         lesson=lesson,
         usage=usage,
-        seconds=time.perf_counter() - lived.started,
+        seconds=lived.elapsed(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,6 +26,9 @@ Record = Callable[[Turn], dict[str, Any]]
 """Makes, from a turn, what the caller wants stored in the turn's own transaction (JSON)."""
 
 Clock = Callable[[], datetime]
+
+Timer = Callable[[], float]
+"""Seconds since a moment of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,7 @@ class EngineOptions:
         answer_tokens: room that is kept for the answer within the window.
         recall_cache: how many recalls are kept for when the same is asked of the same memory.
         outside: brings knowledge from outside from time to time.
+        timer: by which turns are timed.
     """
 
     token_budget: int = 8_000
@@ -72,3 +77,4 @@ class EngineOptions:
     answer_tokens: int = 2_048
     recall_cache: int = 128
     outside: Outside | None = None
+    timer: Timer = time.perf_counter

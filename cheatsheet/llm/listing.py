@@ -44,6 +44,13 @@ def price(litellm: ModuleType, model: str, body: Mapping[str, Any]) -> float | N
         return None
 
 
+def is_priced(litellm: ModuleType, model: str) -> bool:
+    """Whether the list says what a call costs, by the token, the second or the picture."""
+    info = _listed(litellm, model)
+    entry: Mapping[str, Any] = litellm.model_cost.get((info or {}).get("key", model), {})
+    return any("_cost_per_" in name and value is not None for name, value in entry.items())
+
+
 def check_key(litellm: ModuleType, model: str) -> None:
     """Make sure that the name has a provider and its key is in the environment.
 

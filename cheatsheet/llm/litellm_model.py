@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cheatsheet.errors import CheatsheetError, ModelError, ModelRateError, ModelUnavailableError
 from cheatsheet.llm.failures import Failure, chain, is_about_schema, is_filtered, judge, program_fault
 from cheatsheet.llm.gguf_files import is_local, resolve_gguf
-from cheatsheet.llm.listing import check_key, left_out, listed_capabilities, price, prompt_tokens
+from cheatsheet.llm.listing import check_key, is_priced, left_out, listed_capabilities, price, prompt_tokens
 from cheatsheet.llm.llama_server import local_capabilities
 from cheatsheet.llm.model import Capabilities, Model, Outcome, Reply, Request, Usage
 from cheatsheet.llm.own_calls import own_call
@@ -54,6 +54,11 @@ def load_litellm() -> types.ModuleType:
     if "LITELLM_LOG" not in os.environ:
         logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # what fails is raised, and told once
     return litellm
+
+
+def has_price(model: str) -> bool:
+    """Whether it is known what a call of a model costs, by its name; a local one costs nothing."""
+    return is_local(model) or is_priced(load_litellm(), model)
 
 
 class LiteLLMModel:

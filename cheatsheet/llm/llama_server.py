@@ -91,7 +91,11 @@ def local_capabilities(path: Path, context_window: int | None = None) -> Capabil
     )
 
 
-def _cores() -> int:
+def _threads() -> int:
+    """What OMP_NUM_THREADS allows, as for other libraries that compute; else the cores that this process may use."""
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    if allowed.isdecimal() and int(allowed) > 0:
+        return int(allowed)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -101,9 +105,10 @@ def server_for(path: Path, *, n_ctx: int | None = None, threads: int | None = No
     Args:
         path: the GGUF file.
         n_ctx: context window in tokens; `default_window` when None.
-        threads: all cores that this process may use when None; fewer are faster where others keep the cores busy.
+        threads: by `OMP_NUM_THREADS`, or all cores that this process may use, when None; fewer are faster where others
+            keep the cores busy.
     """
-    key = (path, n_ctx or default_window(path), threads or _cores())
+    key = (path, n_ctx or default_window(path), threads or _threads())
     with _servers_lock:
         if key not in _servers:
             _servers[key] = LlamaServer(path, n_ctx=key[1], threads=key[2])

@@ -21,8 +21,8 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from cheatsheet.errors import SettingsError, SetupError
+from cheatsheet.llm.call_json import request_key
 from cheatsheet.llm.model import Request
-from cheatsheet.llm.recorded import request_key
 from cheatsheet.safety.private import make_private_file, make_private_folder
 
 CacheKind = Literal["off", "memory", "disk"]

@@ -43,7 +43,9 @@ class ModelGenerator:
             makes one text that the model continues; `auto` is `continuation` for models that prefer it, else `chat`.
         max_tokens, temperature: of each call.
         scaffold: whether the model is told how to use the notes, to name those it used, and to end with
-            `<answer>…</answer>`. None: wherever there are notes, the answer is free and the model chats.
+            `<answer>…</answer>`, and sees the block of the notes also when there are none yet. None: wherever there are
+            notes, the answer is free and the model chats. A continuation follows no instructions: it has that block
+            alone, so that with an empty memory it has the form that it has with a full one.
         instructions: stands first in every prompt.
         labels: what questions and answers are called where they are shown as text.
         sandbox: where programs of the model are run; None where `run_code` is `off`.
@@ -53,8 +55,8 @@ class ModelGenerator:
         earlier_room: how many earlier answers `overhead` keeps room for.
 
     Raises:
-        SettingsError: a style that does not exist, that the model cannot do, or that has no room for the scaffold or
-            for programs; or `run_code` without a sandbox to run them in.
+        SettingsError: a style that does not exist, that the model cannot do, or that has no room for programs; or
+            `run_code` without a sandbox to run them in.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class ModelGenerator:
         earlier_room: int = 0,
     ) -> None:
         self.model = model
-        self.style = _resolved(style, model, scaffold=scaffold, run_code=run_code)
+        self.style = _resolved(style, model, run_code=run_code)
         self._code = CodeRounds(sandbox, run_code=run_code, rounds=code_rounds)
         self._earlier_room = earlier_room
         self._max_tokens = max_tokens
@@ -105,9 +107,9 @@ class ModelGenerator:
         return _read(exchange, query=query, context=context, scaffolded=scaffolded)
 
     def _scaffolded(self, query: Query, *, has_notes: bool) -> bool:
-        if self._scaffold is not None:
-            return self._scaffold
-        return has_notes and self.style != "continuation" and not query.choices
+        if self.style == "continuation":
+            return False
+        return self._scaffold if self._scaffold is not None else has_notes and not query.choices
 
     def _request(
         self,
@@ -123,7 +125,7 @@ class ModelGenerator:
         told = () if bound and self.style == "continuation" else query.choices
         code = self._code.told if scaffolded or not query.choices else ""
         start = head(instructions=self._instructions, choices=told, scaffold=scaffolded, code=code)
-        block = notes_text(notes, scaffold=scaffolded)
+        block = notes_text(notes, always=bool(self._scaffold))
         prompt: str | None = None
         stop: tuple[str, ...] = ()
         messages: tuple[Message, ...] = ()
@@ -144,7 +146,7 @@ class ModelGenerator:
         )
 
 
-def _resolved(style: Literal["auto"] | Style, model: Model, *, scaffold: bool | None, run_code: RunCode) -> Style:
+def _resolved(style: Literal["auto"] | Style, model: Model, *, run_code: RunCode) -> Style:
     if style not in STYLES:
         raise SettingsError(f"Unknown prompt style {style!r}. Choose one of {', '.join(map(repr, STYLES))}.")
     resolved: Style = style if style != "auto" else "chat"
@@ -152,8 +154,6 @@ def _resolved(style: Literal["auto"] | Style, model: Model, *, scaffold: bool | 
         resolved = "continuation"
     elif style == "continuation" and not model.capabilities.continuation:
         raise SettingsError(f"The model {model.name!r} cannot continue a plain text. Use style 'chat' or 'text'.")
-    if scaffold and resolved == "continuation":
-        raise SettingsError("A continuation has no room for a scaffold. Use style 'chat' or 'text', or scaffold=False.")
     if run_code != "off" and resolved == "continuation":
         raise SettingsError("A continuation has no room for programs. Use style 'chat' or 'text', or run_code='off'.")
     return resolved

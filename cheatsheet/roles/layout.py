@@ -39,14 +39,14 @@ def head(*, instructions: str, choices: Sequence[str], scaffold: bool, code: str
     return _joined([*parts, render("generator") if scaffold else ""])
 
 
-def notes_text(notes: str | None, *, scaffold: bool) -> str:
-    """The block that notes stand in, which says that they are no instructions; where the scaffold speaks of notes, also
-    when there are none yet.
+def notes_text(notes: str | None, *, always: bool) -> str:
+    """The block that notes stand in, which says that they are no instructions.
 
     Args:
         notes: compiled text of the memory; None without one.
+        always: show the block also when there are none yet, as where the scaffold speaks of notes.
     """
-    if notes is None and not scaffold:
+    if notes is None and not always:
         return ""
     return notes_block(notes or _NO_NOTES)
 

@@ -19,73 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.tasks import equation_balancer, game_of_24, neighbours, ticket_routing
-from benchmarks.tasks.arithmetic import APPLY, MAX_CHARACTERS, MAX_DEPTH, ExpressionError, read, tidy
 from benchmarks.tasks.rows import TaskRow, dump, read_rows, write_rows
 from cheatsheet.errors import TaskError
+from cheatsheet.evaluation.judging import equation
+from cheatsheet.evaluation.judging.arithmetic import ExpressionError, read
+from cheatsheet.evaluation.judging.game_of_24 import judge, numbers_of
 from indexes.vectors import normalise
 
 PROJECT = Path(__file__).parents[2]
 PUBLISHED = PROJECT.parent / "shared" / "data" / "dc_tasks"
 
-digits_and_signs = st.text(alphabet="0123456789+-*/()= ×÷−?.x", max_size=40)
-any_answer = st.one_of(st.text(max_size=300), digits_and_signs)
 hands = st.lists(st.integers(1, 13), min_size=4, max_size=4)
-
-
-# --- arithmetic -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("7", 7),
-        ("1 - 2 - 3", -4),
-        ("8 / 4 / 2", 1),
-        ("2 + 3 * 4", 14),
-        ("(2 + 3) * 4", 20),
-        ("8 / (3 - 8 / 3)", 24),
-        ("1/3", Fraction(1, 3)),
-        ("((((5))))", 5),
-    ],
-)
-def test_expressions_are_computed_exactly(text: str, value: Fraction) -> None:
-    assert read(text).value == value
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "A number is missing at the end."),
-        ("9**9**9", "A number is missing before '*'."),
-        ("-3 + 4", "A number is missing before '-'."),
-        ("1 2", "An operator is missing before '2'."),
-        ("(1 + 2", "A '(' is not closed."),
-        ("(1 2)", "An operator is missing before '2'."),
-        ("1 + 2)", "A ')' closes nothing."),
-        ("1 / (2 - 2)", "It divides by zero."),
-        ("3.5 + 1", "'.' cannot be read"),
-        ("__import__('os')", "cannot be read"),
-        ("٣ + 1", "'٣' cannot be read"),
-        ("(" * (MAX_DEPTH + 1) + "1" + ")" * (MAX_DEPTH + 1), f"It nests more than {MAX_DEPTH} parentheses."),
-        ("1+" * MAX_CHARACTERS + "1", f"at most {MAX_CHARACTERS} are read"),
-    ],
-)
-def test_what_is_no_expression_is_refused_with_its_reason(text: str, reason: str) -> None:
-    with pytest.raises(ExpressionError) as caught:
-        read(text)
-    assert reason in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ["(7 − 8 ÷ 8) × 4 = 24", " (7-8/8)*4 ", "`(7 - 8 / 8) * 4`", r"$(7 - 8 \div 8) \times 4$", "(7 - 8/8) x 4 = 24."],
-)
-def test_the_signs_that_people_write_are_understood(answer: str) -> None:
-    assert game_of_24.judge((4, 7, 8, 8), answer) == (True, "")
-
-
-def test_a_huge_answer_is_refused_before_it_is_read() -> None:
-    assert game_of_24.judge((1, 2, 3, 4), "9" * 10_000_000).reason.startswith("It has 10000000 characters")
 
 
 # --- Game of 24 -------------------------------------------------------------------------------------------------------
@@ -128,13 +72,13 @@ def test_the_solver_agrees_with_brute_force(numbers: list[int]) -> None:
 @given(hands)
 def test_what_the_solver_finds_is_judged_right(numbers: list[int]) -> None:
     solution = game_of_24.solve(numbers)
-    assert solution is None or game_of_24.judge(numbers, f"{solution} = 24") == (True, "")
+    assert solution is None or judge(numbers, f"{solution} = 24") == (True, "")
 
 
 def test_every_generated_game_has_a_solution_that_is_judged_right() -> None:
     rows = game_of_24.generate(50, seed=0)
     assert len(rows) == len({row["id"] for row in rows}) == len({row["input"] for row in rows}) == 50
-    assert all(game_of_24.score(row["target"], row["target"], row) == 1.0 for row in rows)
+    assert all(judge(numbers_of(row["input"]), row["target"]).right for row in rows)
     assert rows[:10] == game_of_24.generate(10, seed=0)
     assert rows[:10] != game_of_24.generate(10, seed=1)
 
@@ -144,49 +88,25 @@ def test_published_games_are_understood() -> None:
     if not path.exists():
         pytest.skip("the published tasks (../shared/data/dc_tasks) are not here")
     questions = [json.loads(line)["input"] for line in path.read_text(encoding="utf-8").splitlines()]
-    solved = [
-        (game_of_24.numbers_of(question), game_of_24.solve(game_of_24.numbers_of(question))) for question in questions
-    ]
+    solved = [(numbers_of(question), game_of_24.solve(numbers_of(question))) for question in questions]
     assert len(solved) == 100
-    assert all(solution and game_of_24.judge(numbers, solution).right for numbers, solution in solved)
-
-
-@given(hands, any_answer)
-def test_judging_a_game_never_raises_and_gives_a_reason_when_wrong(numbers: list[int], answer: str) -> None:
-    right, reason = game_of_24.judge(numbers, answer)
-    assert right == (reason == "")
+    assert all(solution and judge(numbers, solution).right for numbers, solution in solved)
 
 
 @given(st.data())
 def test_a_number_missing_or_used_twice_is_wrong(data: st.DataObject) -> None:
     row = data.draw(st.sampled_from(GAMES))
-    numbers = list(game_of_24.numbers_of(row["input"]))
+    numbers = list(numbers_of(row["input"]))
     number = data.draw(st.sampled_from(numbers))
     used_twice = f"{row['target']} + {number} - {number}"
-    verdict = game_of_24.judge(numbers, used_twice)
+    verdict = judge(numbers, used_twice)
     assert read(used_twice).value == 24
     assert not verdict.right
     assert "must be used once" in verdict.reason
-    assert not game_of_24.judge([*numbers, 1], row["target"]).right
+    assert not judge([*numbers, 1], row["target"]).right
 
 
 GAMES = game_of_24.generate(8, seed=3)
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("4 + 7 + 8 + 8", "Its value is 27, not 24."),
-        ("(7 - 8 / 8) * 4 = 25", "After '=' stands '25', not 24."),
-        ("3 * 8", "Each of 4 7 8 8 must be used once; it uses 3 8."),
-        ("I cannot do this", "cannot be read"),
-        ("", "A number is missing at the end."),
-    ],
-)
-def test_a_wrong_game_is_told_why(answer: str, reason: str) -> None:
-    verdict = game_of_24.judge((4, 7, 8, 8), answer)
-    assert not verdict.right
-    assert reason in verdict.reason
 
 
 def test_more_games_than_there_are_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,15 +129,14 @@ def test_the_balancer_agrees_with_brute_force(numbers: list[int], right: int) ->
     answer = equation_balancer.solve(question)
     assert answer in possible if possible else answer is None
     assert all(
-        equation_balancer.judge(question, f"{left} = {right}").right == (f"{left} = {right}" in possible)
-        for left in fillings
+        equation.judge(question, f"{left} = {right}").right == (f"{left} = {right}" in possible) for left in fillings
     )
 
 
 def test_every_generated_equation_is_judged_right() -> None:
     rows = equation_balancer.generate(200, seed=0)
     assert len({row["input"] for row in rows}) == len({row["id"] for row in rows}) == 200
-    assert all(equation_balancer.score(row["target"], row["target"], row) == 1.0 for row in rows)
+    assert all(equation.judge(row["input"], row["target"]).right for row in rows)
     assert all(row["metadata"]["answers"] >= 1 for row in rows)
     assert rows[:20] == equation_balancer.generate(20, seed=0)
     assert rows[:20] != equation_balancer.generate(20, seed=1)
@@ -229,56 +148,8 @@ def test_published_equations_are_judged_right_on_their_own_target() -> None:
         pytest.skip("the published tasks (../shared/data/dc_tasks) are not here")
     rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
     assert len(rows) == 250
-    assert [row for row in rows if not equation_balancer.judge(row["input"], row["target"]).right] == []
+    assert [row for row in rows if not equation.judge(row["input"], row["target"]).right] == []
     assert [row for row in rows if equation_balancer.solve(row["input"]) is None] == []
-
-
-@given(any_answer)
-def test_judging_an_equation_never_raises_and_gives_a_reason_when_wrong(answer: str) -> None:
-    right, reason = equation_balancer.judge("1 ? 2 ? 3 = 6", answer)
-    assert right == (reason == "")
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("1 * 2 * 3 = 6", ""),
-        ("1+2+3=6", ""),
-        ("1 × 2 × 3 = 6", ""),
-        ("1 + (2 + 3) = 6", ""),
-        ("1 + 2 + 3 = 6\n1 * 2 * 3 = 6", ""),
-        ("1 + 2 + 3 = 6\n1 + 2 * 3 = 6", "The left-hand side is 7, not 6."),
-        ("1 + 2 + 3", "There is no '='"),
-        ("", "There is no '='"),
-        ("1 + 2 - 3 = 6", "The left-hand side is 0, not 6."),
-        ("1 + 2 - 3 = 0", "The right-hand side must stay 6; it is '0'."),
-        ("3 + 2 + 1 = 6", "The numbers must be those of 1 ? 2 ? 3 = 6, in that order."),
-        ("1 + 2 + 2 + 1 = 6", "The numbers must be those of"),
-        ("6 = 6", "The numbers must be those of"),
-        ("1 ? 2 ? 3 = 6", "'?' cannot be read"),
-        ("1 + 2 + 3 = 6 = 6", "The right-hand side must stay 6"),
-    ],
-)
-def test_any_right_equation_passes_and_a_wrong_one_is_told_why(answer: str, reason: str) -> None:
-    verdict = equation_balancer.judge("1 ? 2 ? 3 = 6", answer)
-    assert verdict.right == (reason == "")
-    assert reason in verdict.reason
-
-
-def test_parentheses_must_not_change_the_value() -> None:
-    assert equation_balancer.judge("1 ? 2 ? 3 = 9", "(1 + 2) * 3 = 9").reason.startswith("Parentheses that change")
-
-
-def test_a_negative_right_hand_side_may_be_written_with_a_minus_sign() -> None:
-    assert equation_balancer.judge("3 ? 21 ? 1 = -18", "3 − 21 × 1 = −18").right
-
-
-@pytest.mark.parametrize("question", ["", "1 + 2 = 3", "1 ? 2", "1 ? x = 3", "1 ? 2 = 3.5", "9" * 5000])
-def test_a_question_that_is_none_is_a_fault_of_the_task_file(question: str) -> None:
-    with pytest.raises(TaskError, match="is no equation to balance"):
-        equation_balancer.judge(question, "1 + 2 = 3")
-    with pytest.raises(TaskError, match="is no Game of 24"):
-        game_of_24.numbers_of(question)
 
 
 # --- ticket routing ---------------------------------------------------------------------------------------------------
@@ -425,8 +296,3 @@ def test_a_damaged_file_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_bytes(dump(TICKETS[:2]) + b'{"input": "lost"}\n')
     with pytest.raises(TaskError, match="line 3"):
         read_rows(path)
-
-
-def test_the_operators_are_the_four_of_the_grammar() -> None:
-    assert {sign: apply(Fraction(6), Fraction(3)) for sign, apply in APPLY.items()} == {"+": 9, "-": 3, "*": 18, "/": 2}
-    assert tidy(" 6 ÷ 3. ") == "6 / 3"

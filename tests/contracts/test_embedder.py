@@ -72,9 +72,10 @@ def test_e4_the_same_embedder_made_again_has_the_same_name_and_rows(
 
 
 def test_e4_no_two_embedders_share_a_name() -> None:
-    """But for a cache, which gives the rows of the embedder inside, and so has its name."""
+    """But for those whose rows are the same: a cache around another, and an export in full precision."""
     names = {name: make().model_id for name, make in EMBEDDERS.items()}
     assert names.pop("cached") == names["hashing"]
+    assert names.pop("onnx") == names["sentence-transformers"]
     assert len(set(names.values())) == len(names)
 
 

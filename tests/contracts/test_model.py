@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from cheatsheet.errors import ModelError, ModelUnavailableError
+from cheatsheet.evaluation.runs.recording.on_record import ModelOnRecord
+from cheatsheet.evaluation.runs.recording.recording import Recording
 from cheatsheet.llm.model import Capabilities, Message, Model, Outcome, Reply, Request
 from cheatsheet.llm.recorded import RecordedModel
 from cheatsheet.llm.scripted import ScriptedModel
@@ -26,6 +28,12 @@ def recorded(path: Path, *answers: str | Exception) -> Model:
     return RecordedModel(ScriptedModel(answers), path, "record")
 
 
+def on_record(path: Path, *answers: str | Exception) -> Model:
+    """A model of a run whose calls are recorded."""
+    inner = ScriptedModel(answers)
+    return ModelOnRecord(inner.name, lambda: inner, Recording(path, replays=False))
+
+
 def litellm(path: Path, *answers: str | Exception) -> Model:
     """Real litellm over a wire that ends in the test."""
     wired: Wire = wire(
@@ -40,8 +48,8 @@ def local(path: Path, *answers: str | Exception) -> Model:
 
 
 Made = Callable[..., Model]
-SPEAKS = [scripted, recorded, litellm, pytest.param(local, marks=needs_local)]
-OBEYS = [scripted, recorded, litellm]
+SPEAKS = [scripted, recorded, on_record, litellm, pytest.param(local, marks=needs_local)]
+OBEYS = [scripted, recorded, on_record, litellm]
 
 
 @pytest.mark.parametrize("made", SPEAKS)

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from cheatsheet.context.ledger import LedgerEntry
 from cheatsheet.errors import ModelError
-from cheatsheet.evaluation.protocol import TurnView
-from cheatsheet.evaluation.spec import ArmSpec, RunSpec, TaskSpec
+from cheatsheet.evaluation.runs.protocol import TurnView
+from cheatsheet.evaluation.runs.spec import ArmSpec, RunSpec, TaskSpec
 from cheatsheet.evaluation.task import Sample, Task
 from cheatsheet.llm.model import Outcome, Usage
 from cheatsheet.memory.experience import Feedback, Query
@@ -28,7 +29,9 @@ class Killed(BaseException):
 
 @dataclass(frozen=True, kw_only=True)
 class FakeRecall:
+    text: str = "what is known"
     tokens: int = 7
+    ledger: tuple[LedgerEntry, ...] = ()
     bullets: tuple[object, ...] = ()
     experiences: tuple[object, ...] = ()
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from cheatsheet.errors import ModelError
-from cheatsheet.evaluation.adapt import adapt
-from cheatsheet.evaluation.course import Adaptation
-from cheatsheet.evaluation.protocol import TurnView
+from cheatsheet.evaluation.adaptation.adapt import adapt
+from cheatsheet.evaluation.adaptation.course import Adaptation
+from cheatsheet.evaluation.runs.protocol import TurnView
 from cheatsheet.evaluation.task import Sample, Task
 from cheatsheet.memory.experience import Feedback, Query
 from tests.evaluation.fakes import NOON, FakeRecall, FakeStats, FakeTurn, Killed
@@ -150,12 +150,14 @@ def questions(prefix: str, n: int) -> Task:
     return Task(name=prefix, samples=samples, sha256=prefix * 8)
 
 
-def study(home: Path, school: School, train: Task, validation: Task | None = None, **options: Any) -> Adaptation:
+def study(
+    home: Path, school: School, train: Task, validation: Task | None = None, test: Task | None = None, **options: Any
+) -> Adaptation:
     """Adapt the memory `memory.db` beside the run folder."""
     home.mkdir(parents=True, exist_ok=True)
     with closing(FakeLearner(home / "memory.db", school)) as memory:
         fixed: dict[str, Any] = {"folder": home / "run", "clock": lambda: 0.0, "now": lambda: NOON}
-        return adapt(memory, train, validation, **(fixed | options))
+        return adapt(memory, train, validation, test, **(fixed | options))
 
 
 def contents(folder: Path) -> Any:

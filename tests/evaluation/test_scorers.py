@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cheatsheet.errors import TaskError, UnknownNameError
+from cheatsheet.evaluation.judging.text import contains, last_box, normalise
 from cheatsheet.evaluation.scorers import scorer_for
 from cheatsheet.evaluation.task import Sample
-from cheatsheet.evaluation.text import contains, last_box, normalise
 
 
 def half(answer: str, target: str, row: Mapping[str, Any]) -> float:

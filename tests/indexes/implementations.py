@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -20,6 +22,7 @@ from indexes.faiss_flat import FaissFlatIndex
 from indexes.hashing import HashingEmbedder
 from indexes.index import Hits
 from indexes.litellm_embedder import LiteLLMEmbedder
+from indexes.onnx_embedder import OnnxEmbedder, Precision
 from indexes.sentence_transformer import SentenceTransformerEmbedder
 from indexes.vectors import Matrix, Vector, normalise
 
@@ -81,6 +84,17 @@ def default_embedder() -> SentenceTransformerEmbedder:
     return SentenceTransformerEmbedder()
 
 
+@functools.cache
+def exported_embedder(precision: Precision) -> OnnxEmbedder:
+    """The default model on ONNX Runtime; exported once for all test processes."""
+    return OnnxEmbedder(cache=exports(), precision=precision)
+
+
+def exports() -> Path:
+    """Where exported models are kept for the time of the tests."""
+    return Path(os.environ["TEST_EXPORTS"])
+
+
 class FakeProvider:
     """Answers `litellm.embedding` with vectors made from the text alone, last text first."""
 
@@ -114,4 +128,6 @@ EMBEDDERS: dict[str, Callable[[], Embedder]] = {
     "sentence-transformers": default_embedder,
     "cached": lambda: CachedEmbedder(HashingEmbedder(), MemoryVectorCache()),
     "litellm": lambda: LiteLLMEmbedder("fake/model", batch_size=3),
+    "onnx": lambda: exported_embedder("fp32"),
+    "onnx-int8": lambda: exported_embedder("int8"),
 }

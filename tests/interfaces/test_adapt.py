@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,14 @@ class Scripted:
     def __init__(self) -> None:
         self.calls = 0
         self.stop_at = 0
+        self.prompts: list[str] = []
 
     def __call__(self, request: Request) -> str | Reply:
         self.calls += 1
         if self.calls == self.stop_at:
             raise KeyboardInterrupt
         text = " ".join(message["content"] for message in request.messages) + (request.prompt or "")
+        self.prompts.append(text)
         return max(TEAMS, key=text.count)
 
 
@@ -86,6 +89,57 @@ def test_limit_takes_the_first_of_each_file(shell: Shell, scripted: Scripted) ->
     assert (result["epochs"][1]["train"]["n"], result["epochs"][1]["validation"]["n"]) == (1, 1)
 
 
+def test_all_parts_from_one_source(shell: Shell, scripted: Scripted) -> None:
+    tickets = [(f"card {number} refused", "amber") for number in range(12)]
+    Path("all.csv").write_text(
+        "ticket,team\n" + "".join(f"{text},{team}\n" for text, team in tickets), encoding="utf-8"
+    )
+    command = ("adapt", "all.csv", "--fields", "input=ticket,target=team", "--model", "m", "--path", "memory.db")
+    result = shell.json(*command, "--split", "50/25/25", "--epochs", "1", "--out", "run", *RULES)
+    before, after = result["epochs"]
+    sizes = (after["train"]["n"], after["validation"]["n"], before["test"]["n"])
+    assert sum(sizes) == 12
+    assert min(sizes) > 0
+    spec = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["spec"]
+    assert [spec[part]["split"] for part in ("train", "validation", "test")] == [
+        "train:50/25/25",
+        "validation:50/25/25",
+        "test:50/25/25",
+    ]
+    code, out, err = shell(*command, "--split", "1/0/0", "--epochs", "1", "--out", "whole", *RULES)
+    assert code == 0, err
+    assert "There is no validation file" in err
+    assert "test" not in out.splitlines()[0]
+
+
+def test_a_test_file_measures_before_and_after(shell: Shell, scripted: Scripted) -> None:
+    _write("test.jsonl", [("card lost", "amber"), ("parcel wet", "crimson")])
+    code, out, err = shell(*COMMAND, *RULES, "--test", "test.jsonl", "--epochs", "1")
+    assert code == 0, err
+    assert [cell.strip() for cell in out.splitlines()[0].split("|")[-3:-1]] == ["test", "its 95 % interval"]
+    assert "Test: 2 questions, answered without learning" in out
+
+
+def test_the_instruction_of_a_task_stands_in_every_prompt(
+    shell: Shell, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("mine.py").write_text(
+        "class Tickets(list):\n    instruction = 'Name the team.'\n"
+        "TASK = Tickets([{'input': 'card refused', 'target': 'amber'}])\n",
+        encoding="utf-8",
+    )
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    command = ("adapt", "mine:TASK", "--model", "m", "--path", "memory.db", "--epochs", "1", *RULES)
+    code, _, err = shell(*command, "--out", "run")
+    assert code == 0, err
+    assert scripted.prompts
+    assert all("Name the team." in prompt for prompt in scripted.prompts)
+    scripted.prompts.clear()
+    code, _, err = shell(*command, "--out", "other", "--instructions", "In one word.")
+    assert code == 0, err
+    assert all("In one word." in prompt and "Name" not in prompt for prompt in scripted.prompts)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -94,6 +148,9 @@ def test_limit_takes_the_first_of_each_file(shell: Shell, scripted: Scripted) ->
         (["adapt", "train.jsonl", "--model", "m", "--resume"], "--resume needs --out"),
         (["adapt", "train.jsonl", "--model", "m", "--scorer", "exat"], "Did you mean 'exact'?"),
         ([*COMMAND, "--epochs", "0"], "epochs"),
+        ([*COMMAND, "--split", "60/20/20"], "--split takes all parts from TRAIN"),
+        (["adapt", "train.jsonl", "--model", "m", "--split", "test"], "'test' are no shares"),
+        (["adapt", "train.jsonl", "--model", "m", "--fields", "question"], "'question' names no column"),
         ([*COMMAND, "--resume", "--top-k", "9"], "settings.top_k was 5, is now 9"),
     ],
 )

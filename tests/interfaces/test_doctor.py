@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from cheatsheet.interfaces.doctor import CHECKS, examine
 from cheatsheet.interfaces.finding import Finding, Found
 from cheatsheet.memory.sqlite.migrations import MIGRATIONS
 from cheatsheet.settings import Settings, load_settings
+from tests.indexes.implementations import exported_embedder
 
 KEY = "sk-abcdefghijklmnop1234"
 
@@ -251,6 +253,27 @@ def test_the_packaged_embedder_is_found_without_loading_it(home: Path) -> None:
     finding = one("embedder", home, embedder="auto")
     assert finding.level == "ok"
     assert finding.text.endswith("is at hand, and needs no network; dimension 384.")
+    assert finding.mend.startswith("`cheatsheet warm` exports it once")
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_an_embedder_that_is_yet_to_be_exported(home: Path, full: bool) -> None:
+    """Looking does not export it."""
+    for name in ("onnx", "onnx-int8", "onnx:all-MiniLM-L6-v2"):
+        finding = one("embedder", home, embedder=name, full=full)
+        assert (finding.level, finding.text.startswith(f"{name} is not exported yet")) == ("warning", True)
+        assert finding.mend.startswith("`cheatsheet warm`")
+    assert not (home / "embedders").exists()
+
+
+def test_an_embedder_that_was_exported(home: Path) -> None:
+    place = exported_embedder("fp32").prepare()
+    shutil.copytree(place, home / "embedders" / place.name)
+    for name in ("auto", "onnx"):
+        finding = one("embedder", home, embedder=name)
+        assert (finding.level, finding.mend) == ("ok", "")
+        assert finding.text == "all-MiniLM-L6-v2 is exported, and needs no torch and no network; dimension 384."
+    assert one("embedder", home, embedder="onnx", full=True).text == "all-MiniLM-L6-v2 embeds; dimension 384."
 
 
 @pytest.mark.parametrize(

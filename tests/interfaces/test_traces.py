@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cheatsheet.engine.engine import Engine
-from tests.evaluation.test_traces import MESSAGES
+from tests.evaluation.adaptation.test_traces import MESSAGES
 from tests.interfaces.shell import Shell
 
 TURNS: list[Any] = [

@@ -11,6 +11,8 @@ import cheatsheet
 from cheatsheet.engine.engine import Engine
 from cheatsheet.errors import SettingsError
 from cheatsheet.interfaces import parts
+from cheatsheet.interfaces.embedders import build_embedder
+from cheatsheet.interfaces.wiring import Given, build_engine
 from cheatsheet.llm.litellm_model import LiteLLMModel
 from cheatsheet.llm.model import Capabilities
 from cheatsheet.llm.scripted import ScriptedModel
@@ -61,12 +63,12 @@ def test_opening_loads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_embedders_by_name(name: str, kind: type) -> None:
-    assert isinstance(parts.build_embedder(name), kind)
+    assert isinstance(build_embedder(name), kind)
 
 
 def test_an_empty_embedder_is_refused() -> None:
     with pytest.raises(SettingsError, match="embedder is empty"):
-        parts.build_embedder("")
+        build_embedder("")
 
 
 def test_indexes_by_name() -> None:
@@ -132,3 +134,13 @@ def test_a_mode_of_one_s_own() -> None:
 def test_a_named_model_is_routed_by_litellm() -> None:
     model = parts.build_model(load_settings(), "openai/gpt-4o-mini", None)
     assert isinstance(model, LiteLLMModel)
+
+
+def test_instructions_stand_first_in_every_prompt() -> None:
+    model = ScriptedModel(["amber"])
+    settings = load_settings(
+        path=":memory:", embedder="hashing", instructions="Name the team.", reflector="rules", curator="rules"
+    )
+    with build_engine(settings, Given(model=model)) as memory:
+        memory.solve("My card was charged twice", expected="amber")
+    assert model.requests[0].messages[0]["content"].startswith("Name the team.")

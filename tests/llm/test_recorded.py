@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cheatsheet.errors import ModelUnavailableError, SetupError
+from cheatsheet.llm.call_json import request_key
 from cheatsheet.llm.model import Capabilities, Message, Outcome, Reply, Request, Usage
-from cheatsheet.llm.recorded import RecordedModel, request_key
+from cheatsheet.llm.recorded import RecordedModel
 from cheatsheet.llm.scripted import ScriptedModel
 
 

@@ -231,10 +231,21 @@ def test_a_continuation_ends_with_its_line_unless_answers_have_several() -> None
     assert [request.stop for request in model.requests] == [("\nQuestion:",), ("\n",)]
 
 
+def test_in_a_continuation_the_scaffold_is_the_block_of_the_notes_alone() -> None:
+    """The empty cheatsheet (DC-∅) has the form that a prompt with a memory has, and nothing to say."""
+    model = says("amber", "amber", capabilities=CONTINUES)
+    generator = ModelGenerator(model, scaffold=True)
+    assert generator.generate(TICKET, context="").answer == "amber"
+    generator.generate(TICKET, context="Ask first.")
+    empty, full = (request.prompt or "" for request in model.requests)
+    assert "(none yet)" in empty
+    assert empty.replace("(none yet)", "Ask first.") == full
+    assert "<answer>" not in full
+    assert full in generator.overhead(TICKET).replace("(none yet)", "Ask first.")
+
+
 def test_options_that_cannot_be_are_refused() -> None:
     with pytest.raises(SettingsError, match="Choose one of 'auto', 'chat', 'text', 'continuation'"):
         ModelGenerator(says(), style="prose")  # type: ignore[arg-type]  # that is the point
     with pytest.raises(SettingsError, match="cannot continue a plain text"):
         ModelGenerator(says(), style="continuation")
-    with pytest.raises(SettingsError, match="no room for a scaffold"):
-        ModelGenerator(says(capabilities=CONTINUES), scaffold=True)

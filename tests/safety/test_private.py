@@ -11,7 +11,7 @@ import pytest
 
 from cheatsheet.context.home import create_home
 from cheatsheet.errors import StoreReadOnlyError
-from cheatsheet.evaluation.folder import RunFolder
+from cheatsheet.evaluation.runs.folder import RunFolder
 from cheatsheet.llm.reply_cache import FILE_NAME, DiskReplies
 from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore

@@ -1,7 +1,8 @@
 """The command line.
 
 Exit codes: 0 done; 1 it could not be done (a model or a memory failed); 2 a mistake in what was asked (an unknown
-setting, a file that cannot be read); 3 a run without a single scored answer; 130 stopped by Ctrl-C.
+setting, a file that cannot be read); 3 a run without a single scored answer; 4 a run whose budget is spent and that can
+go on under a higher one; 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -48,9 +49,17 @@ COMMANDS = {
         "Make a memory what it was; what came later is archived, not lost, and rolling back again brings it back.",
     ),
     "eval": ("evaluate:evaluate", "Run a stream of questions under several memory modes and compare them."),
+    "report": (
+        "report:report",
+        "Show what runs came to: whether memory helps, how much, how sure that is, at what cost, and every question.",
+    ),
     "adapt": (
         "adapt:adapt",
         "Let a memory learn from a training file in several epochs, and keep what it knew after its best one.",
+    ),
+    "warm": (
+        "warm:warm",
+        "Export the embedding model to ONNX once, so that the first recall comes without loading torch.",
     ),
     "mcp": ("mcp:serve", "Serve the memory to agents over MCP."),
     "settings": ("memory:show_settings", "List every setting with its value and meaning."),

@@ -14,7 +14,7 @@ from cheatsheet.settings import Settings
 
 # What a command works with is imported when it runs, so that `--help` answers at once.
 if TYPE_CHECKING:
-    from cheatsheet.evaluation.teach import Taught
+    from cheatsheet.evaluation.adaptation.teach import Taught
 
 _EXIT_NOTHING = 1
 _EXIT_STOPPED = 130
@@ -28,8 +28,8 @@ def learn_traces(path: Path, settings: Settings, as_json: bool, batch: int = 1) 
         typer.Exit: with code 1 where nothing could be learnt, 130 where the user stopped it.
         TaskError: the file cannot be read.
     """
-    from cheatsheet.evaluation.teach import teach
-    from cheatsheet.evaluation.traces import load_traces
+    from cheatsheet.evaluation.adaptation.teach import teach
+    from cheatsheet.evaluation.adaptation.traces import load_traces
     from cheatsheet.interfaces.wiring import Given, build_engine
 
     traces = load_traces(path)

@@ -28,7 +28,7 @@ HEAVY = ("torch", "sentence_transformers", "litellm", "faiss", "cheatsheet.engin
 PATIENCE_S = 600
 
 
-def noisy_embedder(name: str) -> Any:
+def noisy_embedder(name: str, **options: Any) -> Any:
     """An embedder that prints when it is first used."""
     from indexes.hashing import HashingEmbedder
 
@@ -82,10 +82,10 @@ def double() -> None:
     settings = load_settings(path=":memory:")
 
     def open_noisily() -> Any:
-        from cheatsheet.interfaces import parts
+        from cheatsheet.interfaces import embedders
 
         print("loaded before the first call:", sorted(set(HEAVY) & set(sys.modules)))
-        parts.build_embedder = noisy_embedder
+        embedders.build_embedder = noisy_embedder
         return run.opened(settings).get()
 
     def wait_for_log(engine: Any, query: str, minimal: bool) -> Briefing:

@@ -1,0 +1,1 @@
+"""What the thresholds of `Settings` are worth: labelled pairs and questions, published bullets, sweeps and rules."""

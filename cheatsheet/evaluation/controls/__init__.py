@@ -1,0 +1,1 @@
+"""Controls: arms of an evaluation that any claim about memory must beat."""
