@@ -27,7 +27,7 @@ def completed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
 
 def test_the_beginning_of_a_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert completed(monkeypatch, capsys, "cheatsheet re") == ["recall", "refine", "restore"]
+    assert completed(monkeypatch, capsys, "cheatsheet re") == ["recall", "refine", "restore", "report"]
     assert completed(monkeypatch, capsys, "cheatsheet ") == list(COMMANDS)
     assert completed(monkeypatch, capsys, "cheatsheet xyz") == []
 
@@ -83,4 +83,4 @@ def test_bash_completes_with_the_script_that_is_shown(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "--norc", "-c", script, "bash", str(program)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["recall", "refine", "restore"], done.stderr
+    assert done.stdout.splitlines() == ["recall", "refine", "restore", "report"], done.stderr
