@@ -1,8 +1,4 @@
-"""A sentence-transformers model run by ONNX Runtime: the same vectors, without importing torch.
-
-Measured with all-MiniLM-L6-v2 on two cores (`python -m benchmarks.perf.embedding`): from start to the first vector
-in a tenth of the time that torch takes, and one query in less than half.
-"""
+"""A sentence-transformers model run by ONNX Runtime: the same vectors, without importing torch."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ class OnnxEmbedder:
     """An exported model, run in this process. Promises: see `Embedder`.
 
     The model is exported by the first text that finds no export of it (`indexes/onnx_export.py`: torch is loaded, and
-    it takes half a minute). With fp32 the vectors are those of `SentenceTransformerEmbedder` to 1e-4, and `model_id`
+    it takes a while). With fp32 the vectors are those of `SentenceTransformerEmbedder` to 1e-4, and `model_id`
     is its: vectors that are stored stay right. With int8 they are others, and so is `model_id`. The scale of
     dynamic int8 comes from the numbers of a whole batch, so that a text's vector would depend on its neighbours
     (promise E2); its texts therefore go through one by one.
@@ -37,7 +33,7 @@ class OnnxEmbedder:
     Args:
         model: as for `SentenceTransformerEmbedder`.
         cache: folder in which exports are kept.
-        precision: `int8` quantises the weights, and the activations as they come; faster, and less exact.
+        precision: `int8` quantises the weights, and the activations as they come; less exact.
         threads: that one call may use; None leaves it to ONNX Runtime.
         batch_size: texts that go through the model at once, for fp32.
 

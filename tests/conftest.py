@@ -69,7 +69,7 @@ def _main_loop() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _exports(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """One folder for the exported model of all test processes of a run: exporting takes half a minute."""
+    """One folder for the exported model of all test processes of a run: exporting takes long."""
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     os.environ["TEST_EXPORTS"] = str(shared / "exports")

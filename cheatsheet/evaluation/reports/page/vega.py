@@ -18,7 +18,7 @@ def vega_script() -> str:
     try:
         import altair as alt
         import jinja2  # noqa: F401 - the page is made with it; it comes with altair
-        import vl_convert  # noqa: F401
+        import vl_convert  # noqa: F401 - it carries the script that draws, and is asked for in vega_script
     except ImportError as error:
         raise MissingExtraError(
             f"A report as a page needs the package {error.name}, which is not installed: install the extra `report` "
