@@ -42,13 +42,12 @@ from cheatsheet.memory.gate.guard import GuardPolicy
 from cheatsheet.memory.gate.rewrite import rewrite_operations
 from cheatsheet.memory.gate.stand_ins import stand_ins
 from cheatsheet.memory.history.journal import Change
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.exact import exact_retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store import DEFAULT_NAMESPACE
 from cheatsheet.memory.store_view import StoreView
 from indexes.cached import CachedEmbedder
 from indexes.embedder import Embedder
-from indexes.exact import ExactIndex
 
 KINDS = ("DynamicCheatsheet_Cumulative", "DynamicCheatsheet_RetrievalSynthesis")
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -145,7 +144,7 @@ def replay(run: Run, embedder: Embedder, policy: GuardPolicy) -> list[Found]:
     store = SqliteStore(":memory:")
     try:
         cached = CachedEmbedder(embedder, store)
-        retriever = Retriever(store, cached, namespace=DEFAULT_NAMESPACE, make_index=ExactIndex)
+        retriever = exact_retriever(store, cached, namespace=DEFAULT_NAMESPACE)
         view = StoreView(store, retriever, namespace=DEFAULT_NAMESPACE)
         for step, text in enumerate(run.cheatsheets, start=1):
             _notice(f"\r{run.name}: step {step} of {len(run.cheatsheets)}")

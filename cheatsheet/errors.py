@@ -12,11 +12,12 @@ CheatsheetError
 ├── BulletError                   a bullet that breaks a rule: empty, too long, negative counters
 ├── OperationError                an operation that names what is not there
 ├── NotLearntError                a turn that was to be learnt in the background was not
-├── StoreError                    the memory file
+├── StoreError                    where the memory is kept
 │   ├── StoreReadOnlyError        it cannot be written
 │   ├── StoreCorruptError         it is damaged; it is left as it is
 │   ├── StoreVersionError         it was written by a newer version
-│   └── StoreBusyError            another process holds it for too long
+│   ├── StoreBusyError            another process holds it for too long
+│   └── StoreUnavailableError     its server cannot be reached
 ├── ModelError                    a call of a language model failed
 │   ├── ModelAuthError            no key, or a wrong one
 │   ├── ModelRequestError         the provider refuses the request; asking again cannot help
@@ -69,6 +70,7 @@ __all__ = [
     "StoreCorruptError",
     "StoreError",
     "StoreReadOnlyError",
+    "StoreUnavailableError",
     "StoreVersionError",
     "TaskError",
     "UnknownNameError",
@@ -145,7 +147,7 @@ class NotLearntError(CheatsheetError):
 
 
 class StoreError(CheatsheetError):
-    """The memory file cannot be used."""
+    """Where the memory is kept cannot be used."""
 
 
 class StoreReadOnlyError(StoreError):
@@ -162,6 +164,10 @@ class StoreVersionError(StoreError):
 
 class StoreBusyError(StoreError):
     """Another process kept the memory file locked for longer than the time limit."""
+
+
+class StoreUnavailableError(StoreError):
+    """The server that keeps the memory cannot be reached, or went away and did not come back in time."""
 
 
 class ModelError(CheatsheetError):

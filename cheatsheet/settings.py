@@ -47,12 +47,15 @@ class Settings(BaseSettings):
     # Where
     home: Path = Field(Path("~/.cheatsheet"), description="folder for the memory and the settings file of the user")
     config: Path | None = Field(None, description="settings file (TOML or YAML) instead of the ones looked for")
-    path: str | None = Field(None, description="memory file, or `:memory:`; by default `memory.db` in `home`")
+    path: str | None = Field(
+        None, description="memory file, `:memory:`, or `postgresql://…`; by default `memory.db` in `home`"
+    )
     namespace: str = Field("default", pattern=r"^[\w.-]{1,64}$", description="one of several memories in one file")
     synchronous: Literal["full", "normal"] = Field(
         "full", description="`full`: what is learnt survives a loss of power; `normal`: the death of the process"
     )
-    busy_timeout_s: float = Field(30.0, gt=0, description="seconds to wait for other processes that write")
+    busy_timeout_s: float = Field(30.0, gt=0, description="seconds to wait for others that write")
+    max_connections: int = Field(8, ge=2, description="most connections to a PostgreSQL server at once")
 
     # What is remembered, and how
     mode: str = Field(
@@ -185,7 +188,15 @@ class Settings(BaseSettings):
     embedder_threads: int | None = Field(
         None, ge=1, description="threads that one embedding may use; by default what the library takes"
     )
-    index: Literal["faiss", "exact"] = Field("faiss", description="vector index")
+    index: Literal["auto", "exact", "faiss", "pq", "pgvector"] = Field(
+        "auto",
+        description="vector index: by size, exact in numpy, exact in FAISS, quantised with exact scores, or that of "
+        "PostgreSQL; `auto` on PostgreSQL is `pgvector`",
+    )
+    keep_index: bool = Field(True, description="whether the index is kept in a file beside the memory file")
+    search: Literal["vectors", "hybrid"] = Field(
+        "vectors", description="what finds: vectors alone, or words (BM25) as well, as for error codes and names"
+    )
 
     # Models
     model: str | None = Field(
@@ -232,9 +243,14 @@ class Settings(BaseSettings):
         return self.home.expanduser()
 
     @property
+    def on_postgres(self) -> bool:
+        """Whether the memory is kept by a PostgreSQL server."""
+        return (self.path or "").startswith(("postgresql://", "postgres://"))
+
+    @property
     def memory_path(self) -> str:
-        """The memory file, or `:memory:`."""
-        if self.path == ":memory:":
+        """The memory file, `:memory:`, or the address of a PostgreSQL database."""
+        if self.path and (self.path == ":memory:" or self.on_postgres):
             return self.path
         return str(Path(self.path).expanduser() if self.path else self.home_folder / "memory.db")
 

@@ -11,13 +11,12 @@ from benchmarks.calibration.labelled import SAYS_SAME, Label, Pair
 from benchmarks.calibration.share import Share
 from cheatsheet.memory.likeness.grow import grow
 from cheatsheet.memory.operations import Add, Draft
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.exact import exact_retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store import DEFAULT_NAMESPACE
 from cheatsheet.memory.store_view import StoreView
 from cheatsheet.memory.view import MemoryView
 from indexes.embedder import Embedder
-from indexes.exact import ExactIndex
 
 Rule = Literal["cosine", "grow"]
 """`cosine`: every pair at or above the threshold is one; `grow`: what the product does with it."""
@@ -101,7 +100,7 @@ def judge(pairs: Sequence[Pair], embedder: Embedder) -> list[Judged]:
     cosines = [float(first @ second) for first, second in zip(firsts, seconds, strict=True)]
     store = SqliteStore(":memory:")
     try:
-        retriever = Retriever(store, embedder, namespace=DEFAULT_NAMESPACE, make_index=ExactIndex)
+        retriever = exact_retriever(store, embedder, namespace=DEFAULT_NAMESPACE)
         empty = StoreView(store, retriever, namespace=DEFAULT_NAMESPACE)
         return [Judged(pair, at, becomes_one(pair, empty, embedder)) for pair, at in zip(pairs, cosines, strict=True)]
     finally:

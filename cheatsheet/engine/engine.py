@@ -21,7 +21,7 @@ from cheatsheet.events import RecallEvent
 from cheatsheet.llm.model import Usage
 from cheatsheet.memory.experience import Feedback, Query
 from cheatsheet.memory.refine import refinement_notes
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.retriever import Retriever
 from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore
 from cheatsheet.memory.view import MemoryView
 from cheatsheet.mode import BatchMode, LearnedBatch, MemoryMode, Recalled

@@ -28,7 +28,7 @@ from cheatsheet.memory.history.sheet import Sheet
 from cheatsheet.memory.likeness.consolidate import consolidate
 from cheatsheet.memory.operations import Operation
 from cheatsheet.memory.refine import refine
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.retriever import Retriever
 from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore
 from cheatsheet.memory.store_view import StoreView
 from indexes.embedder import Embedder
@@ -64,6 +64,7 @@ class KeptMemory:
         self.metrics = Metrics()
         self.events = Events([self.metrics])
         self._store = store
+        self._retriever = retriever
         self._embedder = embedder
         self._clock = clock
         self._changed_by = changed_by
@@ -255,7 +256,8 @@ class KeptMemory:
         return {"ace_bullets_total": len(utilities), **self.metrics.as_dict(), **quantiles}
 
     def close(self) -> None:
-        """Close the memory file; closing twice is closing once."""
+        """Close the memory; closing twice is closing once."""
+        self._retriever.close()
         self._store.close()
 
     def __enter__(self) -> Self:

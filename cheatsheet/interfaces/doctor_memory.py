@@ -142,7 +142,7 @@ def check_index(settings: Settings, full: bool) -> Iterator[Found]:
         yield "error", "faiss is not installed.", "pip install faiss-cpu, or index='exact'."
     else:
         if full:
-            from cheatsheet.interfaces.parts import index_class
+            from cheatsheet.interfaces.stores import index_class
 
             index_class(settings)
         yield "ok", "faiss is installed.", ""

@@ -16,7 +16,6 @@ from cheatsheet.memory.gate.guard_policy import GuardPolicy
 from cheatsheet.memory.incoming.quarantine import QuarantinePolicy
 from cheatsheet.memory.likeness.merger import Merger
 from cheatsheet.memory.refine import RefinePolicy
-from cheatsheet.memory.retriever import IndexFactory
 from cheatsheet.mode import MemoryMode
 from cheatsheet.roles.generator import ModelGenerator
 from cheatsheet.roles.model_curator import ModelCurator
@@ -123,17 +122,6 @@ def _learning(settings: Settings, models: RoleModels, *, remember: bool) -> Lear
     # Rules would say the same again: only a model's reflection can grow with a further answer.
     depth = settings.reflection_depth if isinstance(reflector, ModelReflector) else 1
     return Learning(reflector=reflector, curator=_curator(settings, models), depth=depth, remember=remember)
-
-
-def index_class(settings: Settings) -> IndexFactory:
-    """What makes an empty index, by the settings."""
-    if settings.index == "exact":
-        from indexes.exact import ExactIndex
-
-        return ExactIndex
-    from indexes.faiss_flat import FaissFlatIndex
-
-    return FaissFlatIndex
 
 
 def build_generator(settings: Settings, model: Model | None) -> ModelGenerator | None:

@@ -15,10 +15,9 @@ from cheatsheet.engine.outside import Outside
 from cheatsheet.interfaces import parts
 from cheatsheet.interfaces.parts import Estimate
 from cheatsheet.interfaces.role_models import ModelMaker
-from cheatsheet.memory.apply import Limits
+from cheatsheet.interfaces.stores import open_store, retriever_of
 from cheatsheet.memory.incoming.hooks import DraftHook
-from cheatsheet.memory.retriever import Progress, Retriever
-from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
+from cheatsheet.memory.search.neighbours import Progress
 from cheatsheet.mode import MemoryMode
 from cheatsheet.roles.role import Generator
 from cheatsheet.settings import Settings, load_settings
@@ -125,19 +124,11 @@ def build_engine(settings: Settings, given: Given | None = None) -> Engine:
     if answerer is None and given.generator is None:
         make_model = given.make_model or parts.build_model
         answerer = make_model(settings, settings.model, settings.api_base)
-    store = SqliteStore(
-        settings.memory_path,
-        limits=Limits(max_bullet_chars=settings.max_bullet_chars),
-        synchronous=settings.synchronous,
-        busy_timeout_s=settings.busy_timeout_s,
-    )
+    store = open_store(settings)
     cached = CachedEmbedder(given.embedder or parts.embedder_of(settings), store)
-    retriever = Retriever(
-        store, cached, namespace=settings.namespace, make_index=parts.index_class(settings), progress=given.progress
-    )
     return Engine(
         store=store,
-        retriever=retriever,
+        retriever=retriever_of(settings, store, cached, progress=given.progress),
         embedder=cached,
         mode=given.mode or parts.build_mode(settings, answerer, estimate=given.estimate, make_model=given.make_model),
         counter=given.counter or parts.build_counter(settings),

@@ -18,15 +18,18 @@ DEFAULT_NAMESPACE = "default"
 Then = Callable[[], Iterable[Operation]]
 """Makes further operations inside a transaction."""
 
+Revise = Callable[[Change], Change]
+"""Makes of a change what fits the memory as it is by now, inside the transaction that stores it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What changed after some version: rows for the index.
+    """Whose text or status changed after some version: rows for the index.
 
     Attributes:
         version: up to where this reaches.
-        bullets: number, content and whether it is active, of every bullet that changed.
-        experiences: number, query and whether it is active, of every experience that is new or changed its status.
+        bullets: number, content and whether it is active.
+        experiences: number, query and whether it is active.
     """
 
     version: int
@@ -49,13 +52,23 @@ class MemoryStore(VectorCache, Protocol):
     K8  An experience never changes once it is stored; whether it is served, and how often it was, does.
     K9  What a commit costs does not grow with the memory; nor does what `version`, `count_bullets()`, `sheet_tokens`
         and `count_experiences()` cost.
+    K10 A change that was made from the version `seen` of the memory is revised in its transaction where the memory has
+        changed since, so that nothing can come between the revision and the commit.
     """
 
     def commit(
-        self, namespace: str, change: Change, *, then: Then | None = None, beside: Sequence[Change] = ()
+        self,
+        namespace: str,
+        change: Change,
+        *,
+        seen: int | None = None,
+        revise: Revise | None = None,
+        then: Then | None = None,
+        beside: Sequence[Change] = (),
     ) -> Committed:
         """Store a change, after those `beside` it, each with an entry of its own.
 
+        Where the namespace has another version than `seen`, `revise` is asked first for the change to store instead.
         The experiences of the change are stored before its operations are applied; what it adds names them as sources.
         Then `then` is asked for more operations: it reads the memory as it is by now, and what it returns joins the
         same transaction and the same entry.
@@ -123,5 +136,20 @@ class MemoryStore(VectorCache, Protocol):
     def entry_of_turn(self, namespace: str, turn_id: str) -> JournalEntry | None: ...
 
     def touched(self, namespace: str, *, after: int) -> Touched: ...
+
+    def mark(self, namespace: str, version: int) -> str:
+        """What tells the journal entry of that version from any other; empty where there is no such entry.
+
+        A file of another memory, or one that was restored from a backup and went on from there, has other marks.
+        """
+        ...
+
+    def matching_bullets(self, namespace: str, text: str, limit: int) -> Sequence[int]:
+        """Numbers of active bullets that share words with a text, the best by BM25 first."""
+        ...
+
+    def matching_experiences(self, namespace: str, text: str, limit: int) -> Sequence[int]:
+        """Numbers of active experiences whose query shares words with a text, the best by BM25 first."""
+        ...
 
     def close(self) -> None: ...

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cheatsheet.memory.bullet import Bullet, Status
 from cheatsheet.memory.experience import Experience, ExperienceStatus
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.retriever import Retriever
 from cheatsheet.memory.store import MemoryStore
 from cheatsheet.memory.view import BulletOrder, ExperienceOrder, Scored
 

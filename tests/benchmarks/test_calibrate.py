@@ -26,12 +26,11 @@ from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.likeness.grow import grow
 from cheatsheet.memory.likeness.sameness import fold
 from cheatsheet.memory.operations import Add, Draft, Merge
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.exact import exact_retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store_view import StoreView
 from indexes.cached import CachedEmbedder, MemoryVectorCache
 from indexes.embedder import Embedder, TextKind
-from indexes.exact import ExactIndex
 from indexes.hashing import HashingEmbedder
 from indexes.vectors import Matrix, normalise
 
@@ -76,7 +75,7 @@ def store() -> Iterator[SqliteStore]:
 
 
 def view(store: SqliteStore, embedder: Embedder) -> StoreView:
-    retriever = Retriever(store, embedder, namespace="default", make_index=ExactIndex)
+    retriever = exact_retriever(store, embedder, namespace="default")
     return StoreView(store, retriever, namespace="default")
 
 

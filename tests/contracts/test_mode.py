@@ -18,7 +18,7 @@ from cheatsheet.llm.scripted import ScriptedModel
 from cheatsheet.memory.experience import Experience, Feedback, Query
 from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.operations import Add, Draft
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.exact import exact_retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store_view import StoreView
 from cheatsheet.mode import BatchMode, MemoryMode
@@ -31,7 +31,6 @@ from cheatsheet.roles.rule_reflector import RuleReflector
 from cheatsheet.roles.synthesiser import Synthesiser
 from cheatsheet.tokens import CharCounter
 from indexes.cached import CachedEmbedder
-from indexes.exact import ExactIndex
 from indexes.hashing import HashingEmbedder
 from modes.auto import Auto
 from modes.cumulative import Cumulative
@@ -134,7 +133,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 def make_view(lines: int) -> tuple[SqliteStore, StoreView]:
     store = SqliteStore(":memory:")
     embedder = CachedEmbedder(HashingEmbedder(), store)
-    retriever = Retriever(store, embedder, namespace="default", make_index=ExactIndex)
+    retriever = exact_retriever(store, embedder, namespace="default")
     for number in range(lines):
         store.commit(
             "default",

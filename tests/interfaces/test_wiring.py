@@ -12,6 +12,7 @@ from cheatsheet.engine.engine import Engine
 from cheatsheet.errors import SettingsError
 from cheatsheet.interfaces import parts
 from cheatsheet.interfaces.embedders import build_embedder
+from cheatsheet.interfaces.stores import index_class
 from cheatsheet.interfaces.wiring import Given, build_engine
 from cheatsheet.llm.litellm_model import LiteLLMModel
 from cheatsheet.llm.model import Capabilities
@@ -72,8 +73,8 @@ def test_an_empty_embedder_is_refused() -> None:
 
 
 def test_indexes_by_name() -> None:
-    assert parts.index_class(load_settings(index="exact")) is ExactIndex
-    assert parts.index_class(load_settings()) is FaissFlatIndex
+    assert index_class(load_settings(index="exact")) is ExactIndex
+    assert index_class(load_settings(index="faiss")) is FaissFlatIndex
 
 
 def test_a_capable_model_reflects_and_curates_a_small_one_leaves_it_to_the_rules() -> None:

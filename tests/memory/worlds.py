@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.likeness.grow import Grown, grow
 from cheatsheet.memory.operations import Add, Draft, Operation
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.exact import exact_retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store_view import StoreView
 from indexes.cached import CachedEmbedder
-from indexes.exact import ExactIndex
 from indexes.hashing import HashingEmbedder
 from indexes.vectors import Matrix
 
@@ -34,7 +33,7 @@ class Memory:
     def __init__(self, embedder: HashingEmbedder) -> None:
         self.store = SqliteStore(":memory:")
         self.embedder = CachedEmbedder(embedder, self.store)
-        self.retriever = Retriever(self.store, self.embedder, namespace="default", make_index=ExactIndex)
+        self.retriever = exact_retriever(self.store, self.embedder, namespace="default")
         self.view = StoreView(self.store, self.retriever, namespace="default")
 
     def commit(self, *operations: Operation) -> None:

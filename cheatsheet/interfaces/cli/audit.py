@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cheatsheet.interfaces.cli.memory import open_store
 from cheatsheet.interfaces.cli.options import AsJson, with_settings
 from cheatsheet.interfaces.cli.output import print_json, print_note, print_table
 from cheatsheet.settings import Settings
@@ -43,6 +42,8 @@ def audit(
     from cheatsheet.memory import audit as scan
 
     status: Literal["active"] | None = None if everything else "active"
+    from cheatsheet.interfaces.stores import open_store
+
     with closing(open_store(settings)) as store:
         bullets = store.bullets(settings.namespace, status=status)
         experiences = store.experiences(settings.namespace, status=status)

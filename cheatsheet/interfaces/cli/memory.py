@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cheatsheet.memory.bullet import Bullet
     from cheatsheet.memory.history.journal import JournalEntry
     from cheatsheet.memory.history.sheet import Sheet
-    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
+    from cheatsheet.memory.store import MemoryStore
 
 PLACE = "a version, a time such as 2026-01-05T07:30 (UTC), or the id of a turn"
 Limit = Annotated[int | None, typer.Option(min=1, help="At most so many.")]
@@ -47,6 +47,8 @@ def show(
         "limit": limit,
         "harmful_weight": weights.order_weight,
     }
+    from cheatsheet.interfaces.stores import open_store
+
     with closing(open_store(settings)) as store:
         if as_of is None:
             bullets = store.bullets(settings.namespace, **wanted)
@@ -79,13 +81,6 @@ def show_settings(as_json: AsJson = False, *, settings: Settings) -> None:
     print_table(("setting", "value", "environment", "option", "meaning"), rows)
 
 
-def open_store(settings: Settings) -> SqliteStore:
-    """The memory that the settings name, for commands that need neither a model nor embeddings."""
-    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
-
-    return SqliteStore(settings.memory_path, busy_timeout_s=settings.busy_timeout_s)
-
-
 def place(journal: Sequence[JournalEntry], given: str) -> int:
     """The version that a place in the past means.
 
@@ -100,7 +95,7 @@ def place(journal: Sequence[JournalEntry], given: str) -> int:
         raise SetupError(str(error)) from error
 
 
-def _past(store: SqliteStore, settings: Settings, given: str) -> Sheet:
+def _past(store: MemoryStore, settings: Settings, given: str) -> Sheet:
     from cheatsheet.memory.history.past import as_of
 
     journal = store.journal(settings.namespace)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cheatsheet.errors import OperationError, SetupError
-from cheatsheet.interfaces.cli.memory import PLACE, Limit, open_store, place
+from cheatsheet.interfaces.cli.memory import PLACE, Limit, place
 from cheatsheet.interfaces.cli.options import AsJson, with_settings
 from cheatsheet.interfaces.cli.output import print_json, print_note, print_table
 from cheatsheet.settings import Settings
@@ -18,7 +18,7 @@ from cheatsheet.settings import Settings
 if TYPE_CHECKING:
     from cheatsheet.memory.history.blame import Touch
     from cheatsheet.memory.history.journal import JournalEntry
-    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
+    from cheatsheet.memory.store import MemoryStore
 
 
 @with_settings()
@@ -33,6 +33,8 @@ def history(
     """Show the journal: every change of a memory, newest first."""
     if turn is not None and bullet is not None:
         raise SetupError("--turn and --bullet cannot be given together: choose one.")
+    from cheatsheet.interfaces.stores import open_store
+
     with closing(open_store(settings)) as store:
         if turn is not None:
             _show_turn(_entry(store, settings.namespace, turn), as_json)
@@ -51,6 +53,7 @@ def blame(
 ) -> None:
     """Tell why a bullet is what it is: every change, with its turn, its model and the feedback that it came from."""
     from cheatsheet.interfaces.cli.past_rows import BLAME, blame_rows, touch_json
+    from cheatsheet.interfaces.stores import open_store
 
     with closing(open_store(settings)) as store:
         touches = _touches(store, settings.namespace, bullet)
@@ -72,6 +75,7 @@ def diff(
 ) -> None:
     """Show what changed in a memory between two places in its past, or from one until now."""
     from cheatsheet.interfaces.cli.past_rows import DIFFERENCE, difference_json, difference_rows
+    from cheatsheet.interfaces.stores import open_store
     from cheatsheet.memory.history.past import as_of, difference
 
     with closing(open_store(settings)) as store:
@@ -104,6 +108,8 @@ def rollback(
     from cheatsheet.memory.history.sheet import replay
 
     at = datetime.now(UTC)
+    from cheatsheet.interfaces.stores import open_store
+
     with closing(open_store(settings)) as store:
         journal = store.journal(settings.namespace)
         target, newest, present = place(journal, to), _newest(journal), replay(journal)
@@ -125,14 +131,14 @@ def rollback(
         print_note(f"Back at {_named(journal, target)}. `cheatsheet rollback {newest}` takes this back.")
 
 
-def _entry(store: SqliteStore, namespace: str, turn: str) -> JournalEntry:
+def _entry(store: MemoryStore, namespace: str, turn: str) -> JournalEntry:
     entry = store.entry_of_turn(namespace, turn)
     if entry is None:
         raise SetupError(f"There is no turn {turn!r} in this memory. `cheatsheet history` lists the turns.")
     return entry
 
 
-def _touches(store: SqliteStore, namespace: str, bullet: str) -> list[Touch]:
+def _touches(store: MemoryStore, namespace: str, bullet: str) -> list[Touch]:
     from cheatsheet.memory.history.blame import blame
 
     try:

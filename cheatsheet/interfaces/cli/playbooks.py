@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cheatsheet.errors import SetupError
-from cheatsheet.interfaces.cli.memory import open_store
 from cheatsheet.interfaces.cli.options import AsJson, with_settings
 from cheatsheet.interfaces.cli.output import print_embedding, print_json, print_note, print_table
 from cheatsheet.settings import Settings
@@ -104,6 +103,8 @@ def export_playbook(
     from cheatsheet.memory.formats import format_named, write_playbook
 
     format_named(format)
+    from cheatsheet.interfaces.stores import open_store
+
     with closing(open_store(settings)) as store:
         bullets = store.bullets(
             settings.namespace,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from cheatsheet.memory.sqlite.rows import (
 )
 from cheatsheet.memory.sqlite.sqlite_vectors import SqliteVectors
 from cheatsheet.memory.sqlite.writing import write_change
-from cheatsheet.memory.store import Then, Touched
+from cheatsheet.memory.store import Revise, Then, Touched
 from cheatsheet.memory.view import BulletOrder, ExperienceOrder
 
 _RECENT = "ifnull(last_used_at, created_at)"
@@ -63,11 +64,20 @@ class SqliteStore(SqliteVectors):
     # Writing
 
     def commit(
-        self, namespace: str, change: Change, *, then: Then | None = None, beside: Sequence[Change] = ()
+        self,
+        namespace: str,
+        change: Change,
+        *,
+        seen: int | None = None,
+        revise: Revise | None = None,
+        then: Then | None = None,
+        beside: Sequence[Change] = (),
     ) -> Committed:
         """Store a change and its journal entry in one transaction.
 
         Args:
+            seen: the version from which the change was made.
+            revise: asked for another change where the memory has changed since `seen`; it reads the memory as it is.
             then: asked for more operations when those of the change are applied; it reads the memory as it is then,
                 and what it returns joins the same entry.
             beside: changes of the same transaction, each with an entry of its own that stands before the change's.
@@ -77,6 +87,8 @@ class SqliteStore(SqliteVectors):
             StoreReadOnlyError, StoreBusyError, StoreError: nothing was stored.
         """
         with self._connections.write() as db:
+            if revise and self.version(namespace) != seen:
+                change = revise(change)
             before = [write_change(db, namespace, other, limits=self._limits) for other in beside]
             committed = write_change(db, namespace, change, then=then, limits=self._limits)
         return replace(committed, beside=tuple(other.entry for other in before), skipped=_skipped(*before, committed))
@@ -209,6 +221,16 @@ class SqliteStore(SqliteVectors):
             [(row["number"], row["content"], row["status"] == "active") for row in bullets],
             [(row["number"], row["query"], row["status"] == "active") for row in experiences],
         )
+
+    def mark(self, namespace: str, version: int) -> str:
+        rows = self._rows("SELECT * FROM journal WHERE namespace_id = :ns AND version = :at", namespace, at=version)
+        return sha256(repr(tuple(rows[0])).encode("utf-8", "surrogatepass")).hexdigest() if rows else ""
+
+    def matching_bullets(self, namespace: str, text: str, limit: int) -> Sequence[int]:
+        raise NotImplementedError
+
+    def matching_experiences(self, namespace: str, text: str, limit: int) -> Sequence[int]:
+        raise NotImplementedError
 
     def close(self) -> None:
         self._connections.close()

@@ -27,7 +27,10 @@ from cheatsheet.memory.store import Then
 _BULLET_ROW = ("namespace_id", *BULLET_COLUMNS, "version")
 _PUT_BULLET = (
     f"INSERT INTO bullets ({', '.join(_BULLET_ROW)}) VALUES ({', '.join(':' + name for name in _BULLET_ROW)}) "
-    f"ON CONFLICT (namespace_id, number) DO UPDATE SET {', '.join(f'{name} = :{name}' for name in _BULLET_ROW[1:])}"
+    "ON CONFLICT (namespace_id, number) DO UPDATE SET "
+    f"{', '.join(f'{name} = :{name}' for name in _BULLET_ROW[1:-1])}, "
+    # All that an index has to know; most turns only count what was shown.
+    "version = CASE WHEN content = :content AND status = :status THEN version ELSE :version END"
 )
 
 

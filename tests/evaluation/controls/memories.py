@@ -9,14 +9,13 @@ from cheatsheet.evaluation.controls.base import Ground
 from cheatsheet.memory.experience import Experience, Feedback
 from cheatsheet.memory.history.journal import Change
 from cheatsheet.memory.operations import Add, Draft
-from cheatsheet.memory.retriever import Retriever
+from cheatsheet.memory.search.exact import exact_retriever
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store_view import StoreView
 from cheatsheet.roles.rule_curator import RuleCurator
 from cheatsheet.roles.rule_reflector import RuleReflector
 from cheatsheet.tokens import CharCounter, TokenCounter
 from indexes.cached import CachedEmbedder
-from indexes.exact import ExactIndex
 from indexes.hashing import HashingEmbedder
 from modes.reflective import Learning
 from modes.retrieval import Retrieval
@@ -43,7 +42,7 @@ class Memory:
     def __init__(self, experiences: Iterable[Experience] = (), bullets: Iterable[str] = ()) -> None:
         self.store = SqliteStore(":memory:")
         embedder = CachedEmbedder(HashingEmbedder(), self.store)
-        retriever = Retriever(self.store, embedder, namespace="default", make_index=ExactIndex)
+        retriever = exact_retriever(self.store, embedder, namespace="default")
         self.view = StoreView(self.store, retriever, namespace="default")
         adds = tuple(Add(draft=Draft(content=bullet)) for bullet in bullets)
         for experience in experiences:

@@ -1,23 +1,16 @@
-"""Finds what is near: the vector indexes over one namespace of a store."""
+"""Vector indexes in this process, in step with the store."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cheatsheet.memory.bullet import Bullet, number_of
-from cheatsheet.memory.experience import Experience
+from cheatsheet.memory.search.neighbours import IndexFactory, Progress
 from cheatsheet.memory.store import MemoryStore
-from cheatsheet.memory.view import Scored
 from indexes.embedder import Embedder
-from indexes.index import VectorIndex
-
-Progress = Callable[[int, int], None]
-"""Called with how many texts are embedded and how many there are."""
-
-IndexFactory = Callable[[int], VectorIndex]
-"""Makes an empty index for vectors of a dimension."""
+from indexes.index import Hits, VectorIndex
+from indexes.vectors import Vector
 
 EMBED_AT_ONCE = 256
 
@@ -31,12 +24,11 @@ class _Indexed:
     version: int = 0
 
 
-class Retriever:
-    """Keeps two indexes, over active bullets and over active experiences, in step with the store.
+class LocalNeighbours:
+    """Keeps two indexes, over active bullets and over active experiences. Promises: see `Neighbours`.
 
     An index is a cache: it is built from the store when it is first asked, and catches up with the journal before
-    every search, whoever wrote. Texts without a vector of this embedding model are embedded then; vectors of another
-    model are never used. Bullets are found by their content, experiences by their query.
+    every search, whoever wrote.
 
     Args:
         progress: told while many texts have to be embedded, as after a change of the embedding model.
@@ -59,27 +51,16 @@ class Retriever:
         self._indexed: _Indexed | None = None
         self._lock = threading.RLock()
 
-    def nearest_bullets(
-        self, text: str, k: int, *, min_score: float = -1.0, among: Iterable[str] | None = None
-    ) -> Sequence[Scored[Bullet]]:
-        """The k nearest active bullets, best first, ties by the lowest number."""
-        numbers = None if among is None else [number_of(id) or 0 for id in among]
-        found = self._search(self.synced().bullets, text, k, min_score, numbers)
-        values = self._store.bullets_by_number(self._namespace, [number for number, _ in found])
-        return [
-            Scored(values[number], score)
-            for number, score in found
-            if number in values and values[number].status == "active"
-        ]
+    def bullets(self, query: Vector, k: int, *, among: Collection[int] | None = None) -> Hits:
+        return self._synced().bullets.search(query, k, among=among)
 
-    def nearest_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
-        """The k active experiences with the nearest queries, best first, ties by the lowest number."""
-        found = self._search(self.synced().experiences, text, k, min_score, None)
-        numbers = [number for number, _ in found]
-        values = self._store.experiences_by_number(self._namespace, numbers, status="active")
-        return [Scored(values[number], score) for number, score in found if number in values]
+    def experiences(self, query: Vector, k: int) -> Hits:
+        return self._synced().experiences.search(query, k)
 
-    def synced(self) -> _Indexed:
+    def close(self) -> None:
+        """Nothing is kept."""
+
+    def _synced(self) -> _Indexed:
         """The indexes, caught up with the store."""
         with self._lock:
             if self._indexed is None:
@@ -105,15 +86,6 @@ class Retriever:
             index.add([number for number, _ in some], self._embedder.embed([text for _, text in some], "document"))
             if self._progress and total > EMBED_AT_ONCE:
                 self._progress(done + start + len(some), total)
-
-    def _search(
-        self, index: VectorIndex, text: str, k: int, min_score: float, among: Sequence[int] | None
-    ) -> list[tuple[int, float]]:
-        if k <= 0 or len(index) == 0:
-            return []
-        hits = index.search(self._embedder.embed([text], "query")[0], k, among=among)
-        pairs = zip(hits.ids.tolist(), hits.scores.tolist(), strict=True)
-        return [(number, score) for number, score in pairs if score >= min_score]
 
 
 def _active(rows: Sequence[tuple[int, str, bool]]) -> list[tuple[int, str]]:

@@ -1,0 +1,1 @@
+"""Finding what is near in one namespace of a store."""
