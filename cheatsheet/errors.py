@@ -151,19 +151,19 @@ class StoreError(CheatsheetError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The memory file or its folder cannot be written."""
+    """The memory, or the folder of its file, cannot be written."""
 
 
 class StoreCorruptError(StoreError):
-    """The memory file is damaged or is not a memory; its bytes are left as they are."""
+    """The memory is damaged or is none; it is left as it is."""
 
 
 class StoreVersionError(StoreError):
-    """The memory file was written by a newer version."""
+    """The memory was written by a newer version."""
 
 
 class StoreBusyError(StoreError):
-    """Another process kept the memory file locked for longer than the time limit."""
+    """Others kept the memory locked for longer than the time limit."""
 
 
 class StoreUnavailableError(StoreError):

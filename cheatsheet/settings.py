@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -48,7 +49,7 @@ class Settings(BaseSettings):
     home: Path = Field(Path("~/.cheatsheet"), description="folder for the memory and the settings file of the user")
     config: Path | None = Field(None, description="settings file (TOML or YAML) instead of the ones looked for")
     path: str | None = Field(
-        None, description="memory file, `:memory:`, or `postgresql://…`; by default `memory.db` in `home`"
+        None, repr=False, description="memory file, `:memory:`, or `postgresql://…`; by default `memory.db` in `home`"
     )
     namespace: str = Field("default", pattern=r"^[\w.-]{1,64}$", description="one of several memories in one file")
     synchronous: Literal["full", "normal"] = Field(
@@ -99,7 +100,10 @@ class Settings(BaseSettings):
     helpful_weight: float = Field(1.0, gt=0, description="what a helpful vote counts in a bullet's utility")
     harmful_weight: float = Field(1.0, ge=0, description="what a harmful vote takes from a bullet's utility")
     half_life_days: float | None = Field(
-        None, gt=0, description="days without use after which a bullet's votes count half; without it they do not age"
+        None,
+        gt=0,
+        le=36_500,
+        description="days without use after which a bullet's votes count half; without it they do not age",
     )
     harmful_votes: int = Field(
         3, ge=1, description="harmful votes from which on a bullet with a utility below zero is archived"
@@ -254,6 +258,14 @@ class Settings(BaseSettings):
             return self.path
         return str(Path(self.path).expanduser() if self.path else self.home_folder / "memory.db")
 
+    @property
+    def memory_shown(self) -> str:
+        """`memory_path` as messages may show it: without the password of an address."""
+        if not self.on_postgres:
+            return self.memory_path
+        place = re.sub(r"(://[^:@/?]*):.*@", r"\1@", self.memory_path)  # also where signs in it are not escaped
+        return re.sub(r"([?&][^=&]*(?:password|secret)[^=&]*=)[^&]*", r"\1***", place, flags=re.IGNORECASE)
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -317,7 +329,7 @@ class _FileSource(PydanticBaseSettingsSource):
         home = Path(self._named("home") or Settings.model_fields["home"].default).expanduser()
         # Relative to the current folder, which may have been deleted: then nothing is found there.
         candidates = [folder / name for folder in (Path(), home) for name in FILE_NAMES]
-        return next((path for path in candidates if path.is_file()), None)
+        return next((path for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113 - False where one may not look
 
     def _named(self, name: str) -> str | None:
         value = self._given.get(name) or os.environ.get(ENV_PREFIX + name.upper())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -12,7 +11,8 @@ import numpy as np
 
 from indexes.embedder import Embedder, TextKind
 from indexes.errors import DimensionMismatchError
-from indexes.vectors import Matrix, Vector
+from indexes.locks import ReadWriteLock
+from indexes.vectors import Matrix, Vector, is_unit, normalise
 
 
 class CacheKey(NamedTuple):
@@ -27,6 +27,14 @@ class CacheKey(NamedTuple):
     model_id: str
     kind: TextKind
     sha256: str
+
+
+def keys_of(texts: Sequence[str], embedder: Embedder, kind: TextKind = "document") -> list[CacheKey]:
+    """Under which keys the vectors of texts are kept that the embedder makes."""
+    shared: TextKind = "document" if embedder.symmetric else kind
+    # A lone surrogate, left by a broken JSON escape, is no UTF-8; it still belongs to the text's identity.
+    encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
+    return [CacheKey(embedder.model_id, shared, sha256(text).hexdigest()) for text in encoded]
 
 
 class VectorCache(Protocol):
@@ -81,7 +89,7 @@ class CachedEmbedder:
         self._inner = inner
         self._cache = cache
         self._recent = _Recent(memory_items)
-        self._counting = threading.Lock()
+        self._counting = ReadWriteLock()
 
     @property
     def model_id(self) -> str:
@@ -100,28 +108,23 @@ class CachedEmbedder:
             raise TypeError("embed() takes a sequence of texts; put a single text into a list.")
         if not texts:
             return np.zeros((0, self.dim), dtype=np.float32)
-        keys = self._keys(texts, kind)
+        keys = keys_of(texts, self, kind)
         known = self._find(dict(zip(keys, texts, strict=True)), kind)
         if kind == "document":
-            known = self._write(known)
+            self._write(known)
         self._recent.put(known)
         return np.stack([known[key].vector for key in keys])
-
-    def _keys(self, texts: Sequence[str], kind: TextKind) -> list[CacheKey]:
-        model_id, shared = self.model_id, "document" if self.symmetric else kind
-        # A lone surrogate, left by a broken JSON escape, is no UTF-8; it still belongs to the text's identity.
-        return [CacheKey(model_id, shared, sha256(text.encode("utf-8", "surrogatepass")).hexdigest()) for text in texts]
 
     def _find(self, wanted: Mapping[CacheKey, str], kind: TextKind) -> dict[CacheKey, _Known]:
         """The vectors of all distinct texts: at hand, from the cache, or embedded now."""
         known = self._recent.get(wanted)
         known |= self._from_cache([key for key in wanted if key not in known])
         missing = [key for key in wanted if key not in known]
-        with self._counting:
+        with self._counting.writing():
             self.hits += len(known)
             self.misses += len(missing)
         if missing:
-            rows = self._inner.embed([wanted[key] for key in missing], kind)
+            rows = _unit_rows(self._inner.embed([wanted[key] for key in missing], kind))
             known |= {key: _Known(_kept(row), written=False) for key, row in zip(missing, rows, strict=True)}
         return known
 
@@ -132,11 +135,11 @@ class CachedEmbedder:
                 raise DimensionMismatchError(expected=self.dim, got=np.size(vector), what="cached vectors")
         return {key: _Known(_kept(vector), written=True) for key, vector in found.items()}
 
-    def _write(self, known: Mapping[CacheKey, _Known]) -> dict[CacheKey, _Known]:
+    def _write(self, known: dict[CacheKey, _Known]) -> None:
         unwritten = {key: each.vector for key, each in known.items() if not each.written}
         if unwritten:
             self._cache.put_many(unwritten)
-        return {key: _Known(each.vector, written=True) for key, each in known.items()}
+            known |= {key: _Known(vector, written=True) for key, vector in unwritten.items()}
 
 
 class _Known(NamedTuple):
@@ -146,8 +149,22 @@ class _Known(NamedTuple):
     written: bool
 
 
+def _unit_rows(rows: Matrix) -> Matrix:
+    """The rows; made those of an `Embedder` where somebody's own has given others, so that no others are kept.
+
+    Raises:
+        NonFiniteVectorError: a row holds NaN or infinity.
+    """
+    return rows if all(map(is_unit, rows)) else normalise(rows)
+
+
 def _kept(row: Vector) -> Vector:
-    """A copy, so that neither the rest of its batch stays in memory nor the caller can change it."""
+    """A copy, so that neither the rest of its batch stays in memory nor the caller can change it.
+
+    A vector over bytes of its own is neither part of a batch nor can it be changed: it is kept as it is.
+    """
+    if isinstance(row.base, bytes) and len(row.base) == row.nbytes and row.dtype == np.float32:
+        return row
     vector = np.array(row, dtype=np.float32)
     vector.flags.writeable = False
     return vector
@@ -159,14 +176,20 @@ class _Recent:
     def __init__(self, room: int) -> None:
         self._room = room
         self._known: OrderedDict[CacheKey, _Known] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = ReadWriteLock()
 
     def get(self, keys: Iterable[CacheKey]) -> dict[CacheKey, _Known]:
-        with self._lock:
+        with self._lock.reading():
             return {key: self._known[key] for key in keys if key in self._known}
 
     def put(self, known: Mapping[CacheKey, _Known]) -> None:
-        with self._lock:
+        """Keep them, unless they would take more than half of the room.
+
+        Whoever loads a whole memory asks once for each, and would push out what is asked again and again.
+        """
+        if 2 * len(known) > self._room:
+            return
+        with self._lock.writing():
             self._known.update(known)
             for key in known:
                 self._known.move_to_end(key)

@@ -34,3 +34,8 @@ class EmbedderUnavailableError(CheatsheetError):
 
 class IndexFileError(CheatsheetError):
     """A saved index is missing, damaged, or made by another model, or cannot be written. It can be rebuilt."""
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, or its name where it says nothing; without its further lines and its full stop."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

@@ -8,32 +8,29 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.flat import FlatIndex
-from indexes.numbering import GrowingArray
-from indexes.ranking import margin
-from indexes.vectors import Matrix, Vector
+from indexes.ranking import closest
+from indexes.vectors import Vector
+
+GATHER = 8
+"""Where fewer than one row in so many may be found, they are gathered, and else all are multiplied."""
 
 
 class ExactIndex(FlatIndex):
-    """Brute force over one float32 matrix; needs nothing but numpy. Promises: see `VectorIndex`."""
+    """Brute force over all rows in float32; needs nothing but numpy. Promises: see `VectorIndex`."""
 
     kind: ClassVar[str] = "exact"
 
-    def __init__(self, dim: int, *, fingerprint: str = "") -> None:
-        super().__init__(dim, fingerprint=fingerprint)
-        self._stored: GrowingArray[np.float32] = GrowingArray((dim,), np.float32)
-
-    def _rows(self) -> Matrix:
-        return self._stored.view
-
-    def _append(self, rows: Matrix) -> None:
-        self._stored.append(rows)
-
-    def _truncate(self, count: int) -> None:
-        self._stored.truncate(count)
-
     def _candidates(self, query: Vector, limit: int, within: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
-        rows = self._rows() if within is None else self._rows()[within]
-        scores = rows @ query
-        kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        chosen = np.flatnonzero(scores >= kth - margin(self._dim))
+        chosen = closest(self._fast_scores(query, within), limit, self._dim)
         return chosen if within is None else within[chosen]
+
+    def _fast_scores(self, query: Vector, within: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float32]:
+        """float32, of all rows or of those at `within`, each off by its rounding."""
+        if within is None:
+            return self._products(query)
+        if len(within) * GATHER > len(self._rows):
+            return self._products(query)[within]
+        return self._rows.products_at(within, query)
+
+    def _products(self, query: Vector) -> npt.NDArray[np.float32]:
+        return self._rows.products(query)

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from indexes.errors import VectorError
 
-Number = TypeVar("Number", bound=np.number)
+MAX_ID = 2**63 - 1
+RECENT = 4096
+"""Changes that are kept apart before they are sorted in, at least; at most a sixteenth of what is there."""
 
 
-class GrowingArray(Generic[Number]):
-    """An array `[n, *shape]` that takes one more entry in constant time, on average.
+class GrowingArray:
+    """An array int64 `[n]` that takes one more entry in constant time, on average.
 
     Its room doubles when it is full, as that of a list does.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: type[Number]) -> None:
-        self._room = np.empty((0, *shape), dtype=dtype)
+    def __init__(self) -> None:
+        self._room = np.empty(0, dtype=np.int64)
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     @property
-    def view(self) -> npt.NDArray[Number]:
-        """What is there, `[n, *shape]`, without a copy; it is out of date after the next `append`."""
+    def view(self) -> npt.NDArray[np.int64]:
+        """What is there, without a copy; it is out of date after the next `append`."""
         return self._room[: self._count]
 
-    def append(self, entries: npt.NDArray[Number]) -> None:
+    def append(self, entries: npt.NDArray[np.int64]) -> None:
         needed = self._count + len(entries)
         if needed > len(self._room):
-            grown = np.empty((max(needed, 2 * len(self._room)), *self._room.shape[1:]), dtype=self._room.dtype)
+            grown = np.empty(max(needed, 2 * len(self._room)), dtype=np.int64)
             grown[: self._count] = self.view
             self._room = grown
         self._room[self._count : needed] = entries
@@ -53,7 +54,7 @@ def as_ids(ids: Sequence[int]) -> npt.NDArray[np.int64]:
     numbers = np.asarray(ids)
     if numbers.size == 0:
         return np.empty(0, dtype=np.int64)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.max() > np.iinfo(np.int64).max:
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.max() > MAX_ID:
         raise VectorError(f"Ids must be whole numbers from 0 to 2**63 - 1, one a row; got {ids!r:.80}.")
     if numbers.min() < 0:
         raise VectorError(f"Ids must not be negative; got {numbers.min()}.")
@@ -62,22 +63,28 @@ def as_ids(ids: Sequence[int]) -> npt.NDArray[np.int64]:
 
 def last_of_each(ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Where in `ids` each distinct id stands for the last time, in the order given."""
-    last = {number: place for place, number in enumerate(ids.tolist())}
-    return np.sort(np.fromiter(last.values(), dtype=np.int64, count=len(last)))
+    _, from_behind = np.unique(ids[::-1], return_index=True)
+    return np.sort(len(ids) - 1 - from_behind)
 
 
 class Numbering:
-    """Ids at the positions 0 … n-1, without gaps."""
+    """Ids at the positions 0 … n-1, without gaps.
+
+    The way from an id to its position is kept in two arrays, 16 bytes an id, sorted by id, and what has changed
+    since they were sorted in a dict beside them: a dict of all takes a hundred or more.
+    """
 
     def __init__(self) -> None:
-        self._position: dict[int, int] = {}
-        self._ids: GrowingArray[np.int64] = GrowingArray((), np.int64)
+        self._ids = GrowingArray()
+        self._sorted: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._places: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._recent: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def __contains__(self, id: int) -> bool:
-        return id in self._position
+        return len(self.positions([id])) > 0
 
     @property
     def ids(self) -> npt.NDArray[np.int64]:
@@ -86,34 +93,82 @@ class Numbering:
 
     def find(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """int64 `[len(ids)]`: the position of each id, -1 where there is none."""
-        return np.fromiter((self._position.get(number, -1) for number in ids.tolist()), np.int64, len(ids))
+        places = np.full(len(ids), -1, dtype=np.int64)
+        at, here = self._in_sorted(ids)
+        places[here] = self._places[at[here]]
+        if self._recent:
+            changed = [(place, number) for place, number in enumerate(ids.tolist()) if number in self._recent]
+            for place, number in changed:
+                places[place] = self._recent[number]
+        return places
 
     def positions(self, ids: Collection[int]) -> npt.NDArray[np.int64]:
         """int64 `[m]`: the positions of those of `ids` that are here, ascending, each once."""
-        places = {self._position[number] for number in ids if number in self._position}
-        return np.sort(np.fromiter(places, np.int64, len(places)))
+        possible = [number for number in ids if 0 <= number <= MAX_ID]
+        places = np.sort(self.find(np.array(possible, dtype=np.int64)))
+        # np.unique (numpy 2.4) takes twenty times as long as sorting.
+        return places[np.diff(places, prepend=-1) > 0]
 
     def append(self, ids: npt.NDArray[np.int64]) -> None:
         """Put new ids behind those that are here."""
-        start = len(self._ids)
+        start = len(self)
         self._ids.append(ids)
-        self._position.update(zip(ids.tolist(), range(start, start + len(ids)), strict=True))
+        self._note(ids, np.arange(start, start + len(ids)))
 
-    def drop(self, places: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Forget the ids at `places` and close the gaps with the last ones.
+    def moves(self, places: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """From which positions to which ones entries have to move, before those at `places` are dropped.
 
         Args:
             places: int64 `[m]`, distinct positions.
 
         Returns:
-            The positions from where, and to where, entries have moved; both int64 of one length.
+            Both int64 of one length; the last entries move into the gaps.
         """
         kept = len(self) - len(places)
-        holes = places[places < kept]
-        movers = np.setdiff1d(np.arange(kept, len(self)), places, assume_unique=True)
-        for number in self.ids[places].tolist():
-            del self._position[number]
-        self.ids[holes] = self.ids[movers]
-        self._position.update(zip(self.ids[holes].tolist(), holes.tolist(), strict=True))
-        self._ids.truncate(kept)
-        return movers, holes
+        return np.setdiff1d(np.arange(kept, len(self)), places, assume_unique=True), places[places < kept]
+
+    def drop(self, places: npt.NDArray[np.int64]) -> None:
+        """Forget the ids at `places`, and move others as `moves` says."""
+        movers, holes = self.moves(places)
+        gone = self.ids[places]
+        # They change places, so that each id stands at one of them at any moment, and `mend` has something to go by.
+        self.ids[np.concatenate([holes, movers])] = self.ids[np.concatenate([movers, holes])]
+        self._ids.truncate(len(self) - len(places))
+        self._note(gone, np.full(len(gone), -1, dtype=np.int64))
+        self._note(self.ids[holes], holes)
+
+    def mend(self) -> None:
+        """Find the positions anew, after a change that was broken off."""
+        order = np.argsort(self.ids, kind="stable")
+        self._recent.clear()
+        self._sorted, self._places = self.ids[order], order
+
+    def _in_sorted(self, ids: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Where each of `ids` stands or would stand among the sorted ones, and whether it stands there."""
+        at = np.searchsorted(self._sorted, ids)
+        here = at < len(self._sorted)
+        here[here] = self._sorted[at[here]] == ids[here]
+        return at, here
+
+    def _note(self, ids: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> None:
+        """Remember the new positions of `ids`, distinct ones; -1 for those that are gone."""
+        room = max(RECENT, len(self._sorted) // 16)
+        if len(ids) + len(self._recent) <= room:
+            self._recent.update(zip(ids.tolist(), places.tolist(), strict=True))
+            return
+        if self._recent:
+            changed = np.array(list(self._recent.items()), dtype=np.int64)
+            self._recent.clear()
+            self._merge(changed[:, 0], changed[:, 1])
+        self._merge(ids, places)
+
+    def _merge(self, ids: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> None:
+        at, here = self._in_sorted(ids)
+        stays = np.ones(len(self._sorted), dtype=bool)
+        stays[at[here]] = False
+        live = places >= 0
+        merged = np.concatenate([self._sorted[stays], ids[live]])
+        # Two or more runs that are in order already: a stable sort merges them.
+        order = np.argsort(merged, kind="stable")
+        self._sorted = merged[order]
+        self._places = np.concatenate([self._places[stays], places[live]])[order]

@@ -14,15 +14,16 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from indexes.embedder import TextKind
-from indexes.errors import EmbedderUnavailableError
+from indexes.errors import EmbedderUnavailableError, first_line
 from indexes.model_folder import content_hash
-from indexes.onnx_folder import INT8_MODEL, MODEL, TOKENIZER, Exported, read_export, stamp_of, write_about
+from indexes.onnx_folder import INT8_MODEL, MODEL, TOKENIZER, Exported, read_export, sizes_of, stamp_of, write_about
 from indexes.sentence_transformer import SentenceTransformerEmbedder
 
 if TYPE_CHECKING:
@@ -101,9 +102,8 @@ def _told(done: str, model: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         raise EmbedderUnavailableError(
-            f"The model {model!r} cannot be {done}: {first}. Use it without ONNX."
+            f"The model {model!r} cannot be {done}: {first_line(error)}. Use it without ONNX."
         ) from error
 
 
@@ -126,6 +126,7 @@ def _exported(embedder: SentenceTransformerEmbedder, source: Path, draft: Path) 
     backend.save(str(draft / TOKENIZER))
     with _told("exported to ONNX", embedder.model_id):
         _write_graph(model, exported, draft / MODEL)
+    exported = replace(exported, sizes=sizes_of(draft))
     write_about(draft, exported)
     _check(embedder, exported, draft)
     return exported
@@ -176,7 +177,7 @@ def _write_graph(model: SentenceTransformer, exported: Exported, path: Path) -> 
             dynamo=True,
             verbose=False,
         )
-        program.save(str(path))
+        program.save(str(path), external_data=True)
 
 
 @contextlib.contextmanager

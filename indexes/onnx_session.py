@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.embedder import TextKind
+from indexes.errors import EmbedderUnavailableError, first_line
 from indexes.onnx_folder import MODEL, TOKENIZER, Exported
 from indexes.vectors import Matrix, normalise
 
@@ -26,6 +28,9 @@ class OnnxSession:
         graph: file of the graph in the folder.
         threads: that one call may use; None leaves it to ONNX Runtime, which takes one a core.
         batch_size: texts that go through the graph at once, those of like length together.
+
+    Raises:
+        EmbedderUnavailableError: by the first text: a file of the export is damaged.
     """
 
     def __init__(
@@ -64,7 +69,8 @@ class OnnxSession:
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
+        with self._loading(TOKENIZER):
+            tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.enable_truncation(self._exported.max_tokens)
         return tokenizer
@@ -79,9 +85,21 @@ class OnnxSession:
             options.intra_op_num_threads = self._threads
         # Threads that spin while they wait take the cores from FAISS and from a model on this machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        return onnxruntime.InferenceSession(
-            str(self._folder / self._graph), options, providers=["CPUExecutionProvider"]
-        )
+        with self._loading(self._graph):
+            return onnxruntime.InferenceSession(
+                str(self._folder / self._graph), options, providers=["CPUExecutionProvider"]
+            )
+
+    @contextmanager
+    def _loading(self, file: str) -> Iterator[None]:
+        """Both libraries raise errors of many kinds, without a common root; there is no export to embed with then."""
+        try:
+            yield
+        except Exception as error:
+            raise EmbedderUnavailableError(
+                f"{file!r} of the export of {self._exported.model_id!r} cannot be loaded: {first_line(error)}. Delete "
+                f"the folder {str(self._folder)!r}, and the model is exported anew (`cheatsheet warm`)."
+            ) from error
 
 
 def _padded(rows: Sequence[Sequence[int]], fill: int) -> npt.NDArray[np.int64]:

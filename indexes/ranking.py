@@ -10,6 +10,8 @@ scores wherever they stand, and every index that stores the same rows gives the 
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,6 +19,14 @@ from indexes.index import Hits
 from indexes.vectors import BLOCK_ROWS, Matrix, Vector
 
 NO_HITS = Hits(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+
+
+class Rows(Protocol):
+    """What gives rows by their positions."""
+
+    def __getitem__(self, places: npt.NDArray[np.int64]) -> Matrix:
+        """The rows at `places`, `[len(places), dim]`."""
+        ...
 
 
 def margin(dim: int) -> float:
@@ -29,13 +39,17 @@ def margin(dim: int) -> float:
     return (dim + 8) * float(np.finfo(np.float32).eps)
 
 
-def best(
-    rows: Matrix, ids: npt.NDArray[np.int64], candidates: npt.NDArray[np.int64], query: Vector, limit: int
-) -> Hits:
+def closest(scores: npt.NDArray[np.float32], limit: int, dim: int) -> npt.NDArray[np.int64]:
+    """Where in the fast `scores` `[n]`, n ≥ `limit`, the true top of `limit` stand, and what might be among them."""
+    kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    return np.flatnonzero(scores >= kth - margin(dim))
+
+
+def best(rows: Rows, ids: npt.NDArray[np.int64], candidates: npt.NDArray[np.int64], query: Vector, limit: int) -> Hits:
     """The `limit` best of `candidates` by cosine, ties by the lowest id.
 
     Args:
-        rows: `[n, dim]`, all rows of the index.
+        rows: all rows of the index.
         ids: int64 `[n]`, the id at every position.
         candidates: int64 `[m]`, positions that hold at least the true top of `limit`.
         query: `[dim]`, a unit vector.
@@ -47,7 +61,7 @@ def best(
     return Hits(found[order], scores[order])
 
 
-def _exact_scores(rows: Matrix, candidates: npt.NDArray[np.int64], query: Vector) -> npt.NDArray[np.float32]:
+def _exact_scores(rows: Rows, candidates: npt.NDArray[np.int64], query: Vector) -> npt.NDArray[np.float32]:
     """float32 `[m]` in [-1, 1]; the same row gives the same score at any position."""
     wide = query.astype(np.float64)
     scores = np.empty(len(candidates), dtype=np.float32)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexes.embedder import TextKind
-from indexes.errors import EmbedderUnavailableError
+from indexes.errors import EmbedderUnavailableError, first_line
 from indexes.model_folder import PACKAGED_MODEL, content_hash, dim_of, is_symmetric, packaged_folder, prompt_for
 from indexes.texts import embed_contentful
 from indexes.vectors import Matrix, normalise
@@ -151,7 +151,7 @@ def _load_folder(folder: Path) -> SentenceTransformer:
     # Whatever torch, transformers or a broken file raise here, there is no model to embed with.
     except Exception as error:
         raise EmbedderUnavailableError(
-            f"The folder {str(folder)!r} holds no embedding model that can be loaded: {_first_line(error)} {_REMEDY}"
+            f"The folder {str(folder)!r} holds no embedding model that can be loaded: {first_line(error)}. {_REMEDY}"
         ) from error
 
 
@@ -171,7 +171,7 @@ def _load_from_hub(name: str) -> SentenceTransformer:
     except Exception as error:
         raise EmbedderUnavailableError(
             f"The model {name!r} cannot be loaded from the Hugging Face hub: "
-            f"either there is none of that name, or the hub cannot be reached ({_first_line(error)}) {_REMEDY}"
+            f"either there is none of that name, or the hub cannot be reached ({first_line(error)}.) {_REMEDY}"
         ) from error
 
 
@@ -210,8 +210,3 @@ def _no_progress_bars() -> Iterator[None]:
     finally:
         if shown:
             bars.enable_progress_bar()
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".") + "."

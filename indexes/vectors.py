@@ -13,8 +13,11 @@ Matrix = npt.NDArray[np.float32]
 Vector = npt.NDArray[np.float32]
 """float32 `[dim]`, of length 1 or all zero."""
 
+UNIT_TOLERANCE = 1e-3
+"""How far from 1 the length of a row may be: rows are normalised in float32, and int8 models leave some more."""
+
 BLOCK_ROWS = 4096
-"""Rows that are widened to float64 at one time: 12 MiB at dimension 384, whatever the matrix holds."""
+"""Rows that are looked at together: widened to float64, 12 MiB at dimension 384, whatever the matrix holds."""
 
 
 def as_matrix(rows: npt.ArrayLike) -> npt.NDArray[np.number]:
@@ -47,9 +50,16 @@ def normalise(rows: npt.ArrayLike) -> Matrix:
     matrix = as_matrix(rows)
     _refuse_non_finite(matrix)
     unit = np.empty(matrix.shape, dtype=np.float32)
-    for start in range(0, len(matrix), BLOCK_ROWS):
-        unit[start : start + BLOCK_ROWS] = _unit_rows(matrix[start : start + BLOCK_ROWS].astype(np.float64))
+    for block in _blocks(len(matrix)):
+        unit[block] = _unit_rows(matrix[block].astype(np.float64))
     return unit
+
+
+def is_unit(vector: Vector) -> bool:
+    """Whether a row `[dim]` is one that an embedder may have given: finite, and of length 1 or all zero."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = float(np.dot(vector, vector))
+    return squares == 0 or abs(squares**0.5 - 1) <= UNIT_TOLERANCE
 
 
 def check_dimension(rows: npt.NDArray[np.number], dim: int, what: str = "rows") -> None:
@@ -59,11 +69,21 @@ def check_dimension(rows: npt.NDArray[np.number], dim: int, what: str = "rows") 
 
 
 def _refuse_non_finite(matrix: npt.NDArray[np.number]) -> None:
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if bad.size:
+    bad = [block.start + place for block in _blocks(len(matrix)) for place in _non_finite(matrix[block]).tolist()]
+    if bad:
         raise NonFiniteVectorError(
-            f"Row {bad[0]} holds NaN or infinity ({bad.size} such rows). Leave them out or embed again."
+            f"Row {bad[0]} holds NaN or infinity ({len(bad)} such rows). Leave them out or embed again."
         )
+
+
+def _non_finite(block: npt.NDArray[np.number]) -> npt.NDArray[np.int64]:
+    """Where in `block` `[n, dim]` rows stand that hold NaN or infinity."""
+    return np.flatnonzero(~np.isfinite(block).all(axis=1))
+
+
+def _blocks(count: int) -> list[slice]:
+    """Of so many rows, those that are looked at together."""
+    return [slice(start, start + BLOCK_ROWS) for start in range(0, count, BLOCK_ROWS)]
 
 
 def _unit_rows(block: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

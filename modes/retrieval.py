@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from cheatsheet.context.render import MEMORY_PRIORITY, bullets_section, experience_sections
 from cheatsheet.context.section import Section
@@ -16,13 +17,15 @@ from cheatsheet.memory.experience import Query
 from cheatsheet.memory.view import MemoryView, Scored
 from cheatsheet.mode import Learned, LearnedBatch, Recalled
 from cheatsheet.roles.role import Attempt
-from cheatsheet.roles.synthesiser import Synthesiser
 from modes.reflective import Learning
+
+if TYPE_CHECKING:
+    from cheatsheet.roles.synthesiser import Synthesiser
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """Shows the top-k bullets and the top-k experiences, the most similar last.
+    """Shows the top-k bullets and the top-k experiences, those that fit best last.
 
     A bullet that only restates experiences of this memory is left out: they are found by themselves, and it would cost
     tokens without saying more.
@@ -50,9 +53,9 @@ class Retrieval:
         return self.learning.learn_batch(attempts, memory)
 
     def _found(self, query: Query, memory: MemoryView) -> Recalled:
-        experiences = memory.nearest_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
-        nearest = memory.nearest_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
-        bullets = [hit for hit in nearest if not restates_experiences(hit.value, memory)]
+        experiences = memory.relevant_experiences(query.text, self.top_k, min_score=self.min_score)[::-1]
+        relevant = memory.relevant_bullets(query.text, self.top_k, min_score=self.min_score)[::-1]
+        bullets = [hit for hit in relevant if not restates_experiences(hit.value, memory)]
         return Recalled(
             sections=(
                 bullets_section([hit.value for hit in bullets], shorten="drop-first"),

@@ -13,19 +13,19 @@ tokens anew: a quarter of an hour on one slow core.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import mean
 from typing import Final, get_args
 from zoneinfo import ZoneInfo
 
+from benchmarks.perf import figures
+from benchmarks.perf.figures import notice
 from benchmarks.tasks.rows import TaskRow
 from benchmarks.tasks.ticket_routing import load
 from cheatsheet.context.compiler import Order
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     extra = {"threads": options.threads} if is_local(options.model) else {}
     model = make_model(options.model, extra=extra)
     sessions = measure(model, questions=options.questions, repeat=options.repeat, mode=options.mode)
-    print(json.dumps([asdict(session) for session in sessions], indent=2) if options.json else as_table(sessions))
+    figures.show(sessions, as_table, as_json=options.json)
 
 
 def measure(model: Model, *, questions: int, repeat: int, mode: str = "retrieval") -> list[Session]:
@@ -147,7 +147,7 @@ def measure(model: Model, *, questions: int, repeat: int, mode: str = "retrieval
     for seed in range(repeat):
         tickets = load(seed)[:questions]
         for order in ORDERS if seed % 2 == 0 else ORDERS[::-1]:
-            print(f"session {seed + 1} of {repeat}, order {order!r} …", file=sys.stderr)
+            notice(f"session {seed + 1} of {repeat}, order {order!r} …")
             sessions.append(Session(order, seed, live(model, tickets, order=order, mode=mode)))
     return sessions
 
@@ -177,19 +177,22 @@ def live(model: Model, tickets: Sequence[TaskRow], *, order: Order, mode: str) -
 
 def as_table(sessions: Sequence[Session]) -> str:
     """A Markdown table; shares are means over sessions, with the lowest and the highest."""
-    lines = [
-        "| order | sessions | prompt tokens a session | from the cache | share (lowest to highest) | read anew |",
-        "|---|---|---|---|---|---|",
-    ]
+    titles = (
+        "order",
+        "sessions",
+        "prompt tokens a session",
+        "from the cache",
+        "share (lowest to highest)",
+        "read anew",
+    )
+    rows = []
     for order in ORDERS:
         lived = [session for session in sessions if session.order == order]
         shares = [session.share for session in lived]
         prompt, cached = mean(s.prompt_tokens for s in lived), mean(s.cached_tokens for s in lived)
-        lines.append(
-            f"| {order} | {len(lived)} | {prompt:,.0f} | {cached:,.0f} "
-            f"| {mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%}) | {prompt - cached:,.0f} |"
-        )
-    return "\n".join(lines)
+        share = f"{mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%})"
+        rows.append((order, len(lived), f"{prompt:,.0f}", f"{cached:,.0f}", share, f"{prompt - cached:,.0f}"))
+    return figures.table(titles, rows)
 
 
 def _settings(home: Path, *, order: Order, mode: str) -> Settings:

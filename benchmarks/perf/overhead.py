@@ -10,19 +10,19 @@ filling it does not take hours. What is timed is all that an agent waits for bes
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.perf import figures
+from benchmarks.perf.figures import notice
 from cheatsheet.engine.engine import Engine
 from cheatsheet.interfaces.embedders import build_embedder
 from cheatsheet.interfaces.wiring import Given, build_engine
@@ -38,6 +38,7 @@ DIM = 384  # of all-MiniLM-L6-v2
 WORDS_A_BULLET = 26  # mean of the bullets in the published Dynamic Cheatsheet runs
 SIZES = (100, 1_000, 10_000, 100_000)
 FILL_AT_ONCE = 5_000
+UNCOUNTED = 5
 _VOCABULARY = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("a", "el", "im", "on", "ur", "est", "ing")]
 
 
@@ -71,15 +72,14 @@ class RandomEmbedder:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of bullets, separated by commas")
+    parser.add_argument("--sizes", type=figures.sizes, default=SIZES, help="numbers of bullets, separated by commas")
     parser.add_argument("--repeat", type=int, default=300, help="recalls and learns at each size")
     parser.add_argument("--embedder", default="auto", help="whose time is measured apart")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
-    sizes = [int(size) for size in options.sizes.split(",")]
     embed_ms = measure_embedding(build_embedder(options.embedder), options.repeat)
-    results = [_measure_with_notice(size, options.repeat, embed_ms) for size in sizes]
-    print(json.dumps([asdict(result) for result in results], indent=2) if options.json else as_table(results))
+    results = [_measure_with_notice(size, options.repeat, embed_ms) for size in options.sizes]
+    figures.show(results, as_table, as_json=options.json)
 
 
 def measure(bullets: int, repeat: int, embed_ms: float) -> Overhead:
@@ -91,32 +91,33 @@ def measure(bullets: int, repeat: int, embed_ms: float) -> Overhead:
         grown = engine.stats().bullets - bullets
     if grown < repeat:
         raise AssertionError(f"Only {grown} of {repeat} lessons became bullets: this would measure something else.")
-    p50, p99 = np.percentile([recall_ms, learn_ms], 50, axis=1), np.percentile([recall_ms, learn_ms], 99, axis=1)
-    return Overhead(bullets, *(round(float(value), 3) for value in (p50[0], p99[0], p50[1], p99[1], embed_ms)))
+    recalls, learns = figures.summary(recall_ms), figures.summary(learn_ms)
+    return Overhead(bullets, recalls.p50, recalls.p99, learns.p50, learns.p99, embed_ms)
 
 
 def measure_embedding(embedder: Embedder, repeat: int) -> float:
     """Milliseconds for the embedding of one query, median."""
     rng = np.random.default_rng(0)
-    return float(np.median(_times(lambda text: embedder.embed([text], "query"), repeat, rng)))
+    return figures.summary(_times(lambda text: embedder.embed([text], "query"), repeat, rng)).p50
 
 
 def as_table(results: Sequence[Overhead]) -> str:
     """A Markdown table."""
-    lines = [
-        "| bullets | recall ms p50 / p99 | learn ms p50 / p99 | embedding one query, ms p50 |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| {r.bullets:,} | {r.recall_ms_p50:.2f} / {r.recall_ms_p99:.2f} "
-        f"| {r.learn_ms_p50:.2f} / {r.learn_ms_p99:.2f} | {r.embed_ms_p50:.1f} |"
+    titles = ("bullets", "recall ms p50 / p99", "learn ms p50 / p99", "embedding one query, ms p50")
+    rows = [
+        (
+            f"{r.bullets:,}",
+            f"{r.recall_ms_p50:.2f} / {r.recall_ms_p99:.2f}",
+            f"{r.learn_ms_p50:.2f} / {r.learn_ms_p99:.2f}",
+            f"{r.embed_ms_p50:.1f}",
+        )
         for r in results
     ]
-    return "\n".join(lines)
+    return figures.table(titles, rows)
 
 
 def _measure_with_notice(size: int, repeat: int, embed_ms: float) -> Overhead:
-    print(f"measuring {size:,} bullets …", file=sys.stderr)
+    notice(f"measuring {size:,} bullets …")
     return measure(size, repeat, embed_ms)
 
 
@@ -125,7 +126,7 @@ def _memory(path: Path, bullets: int, rng: np.random.Generator) -> Iterator[Engi
     store = SqliteStore(path)
     embedder = CachedEmbedder(RandomEmbedder(), store)
     for start in range(0, bullets, FILL_AT_ONCE):
-        texts = [_text(rng, WORDS_A_BULLET) for _ in range(min(FILL_AT_ONCE, bullets - start))]
+        texts = [random_text(rng) for _ in range(min(FILL_AT_ONCE, bullets - start))]
         embedder.embed(texts, "document")
         adds = tuple(Add(draft=Draft(content=text)) for text in texts)
         store.commit("default", Change(at=datetime.now(UTC), cause="import", operations=adds))
@@ -138,17 +139,12 @@ def _memory(path: Path, bullets: int, rng: np.random.Generator) -> Iterator[Engi
 
 def _times(call: Callable[[str], object], repeat: int, rng: np.random.Generator) -> list[float]:
     """Milliseconds of each call, after a few that do not count."""
-    times = []
-    for number in range(repeat + 5):
-        text = _text(rng, WORDS_A_BULLET)
-        started = time.perf_counter()
-        call(text)
-        if number >= 5:
-            times.append(1_000 * (time.perf_counter() - started))
-    return times
+    texts = [random_text(rng) for _ in range(UNCOUNTED + repeat)]
+    return [figures.timed(partial(call, text)) for text in texts][UNCOUNTED:]
 
 
-def _text(rng: np.random.Generator, words: int) -> str:
+def random_text(rng: np.random.Generator, words: int = WORDS_A_BULLET) -> str:
+    """Words that say nothing, so many as a bullet has."""
     return " ".join(rng.choice(_VOCABULARY, size=words))
 
 

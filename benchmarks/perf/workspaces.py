@@ -13,19 +13,20 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from benchmarks.perf import figures
+from benchmarks.perf.figures import notice
+from benchmarks.perf.processes import COMMAND, Ended, Processes
 
 FILES = 20_000
 A_FOLDER = 100
 UNKNOWN = "unknown"
 WORK_TIME = "2026-01-05T10:30"
-_COMMAND = (sys.executable, "-c", "from cheatsheet.interfaces.cli import main; main()")
 _MALFORMED = {
     "package.json": ('{"name": "shop",', "Node.js/JavaScript"),
     "pyproject.toml": ("[project\nname = 'shop'", "Python"),
@@ -83,18 +84,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as root:
-        print(f"making folders, one of them with {options.files:,} files …", file=sys.stderr)
+        notice(f"making folders, one of them with {options.files:,} files …")
         worlds = build_worlds(Path(root) / "worlds", files=options.files)
         bytecode = Path(root) / "bytecode"
-        Process(bytecode)(worlds[0].folder)  # writes it
+        Looks(bytecode)(worlds[0].folder)  # writes it
         seen = [examine(world, options.repeat, bytecode) for world in worlds]
-    print(json.dumps([asdict(one) for one in seen], indent=2) if options.json else as_table(seen))
+    figures.show(seen, as_table, as_json=options.json)
 
 
 def examine(world: World, repeat: int, bytecode: Path) -> Seen:
     """Look at a folder several times, in processes of their own; it is right when it was right every time."""
-    process = Process(bytecode)
-    said = [process(world.folder) for _ in range(repeat)]
+    look = Looks(bytecode)
+    said = [look(world.folder) for _ in range(repeat)]
+    wall_s = [ended.wall_s for ended in look.ended]
     wrong = next((lines for lines in said if not world.is_right(lines)), None)
     shown = wrong if wrong is not None else said[-1]
     return Seen(
@@ -103,38 +105,24 @@ def examine(world: World, repeat: int, bytecode: Path) -> Seen:
         type=shown.get("Type", ""),
         branch=shown.get("Branch", ""),
         status=shown.get("Status", ""),
-        wall_s=round(median(process.wall_s), 3),
-        wall_most_s=round(max(process.wall_s), 3),
-        cpu_s=round(median(process.cpu_s), 3),
+        wall_s=round(median(wall_s), 3),
+        wall_most_s=round(max(wall_s), 3),
+        cpu_s=round(median(ended.cpu_s for ended in look.ended), 3),
     )
 
 
-class Process:
-    """Looks by `cheatsheet context` in a process, and remembers how long each took.
-
-    Args:
-        bytecode: where Python keeps what it compiled: an installed package is not compiled at every start.
-    """
+class Looks:
+    """Looks by `cheatsheet context` in a process, and remembers how long each took."""
 
     def __init__(self, bytecode: Path) -> None:
-        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        self._environment = kept | {"PYTHONPYCACHEPREFIX": str(bytecode)}
-        self.wall_s: list[float] = []
-        self.cpu_s: list[float] = []
+        self._run = Processes(bytecode)
+        self.ended: list[Ended] = []
 
     def __call__(self, folder: Path) -> Lines:
-        with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as out:
+        with tempfile.TemporaryDirectory() as home:
             given = ["context", "--json", "--at", WORK_TIME, "--home", f"{home}/absent"]
-            started = time.perf_counter()
-            process = subprocess.Popen([*_COMMAND, *given], cwd=folder, env=self._environment, stdout=out)
-            _, status, usage = os.wait4(process.pid, 0)
-            self.wall_s.append(time.perf_counter() - started)
-            self.cpu_s.append(usage.ru_utime + usage.ru_stime)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            out.seek(0)
-            if process.returncode:
-                raise RuntimeError(f"cheatsheet context ended with {process.returncode} in {folder!r}.")
-            return workspace_lines(json.loads(out.read())["text"])
+            self.ended.append(self._run([*COMMAND, *given], cwd=folder))
+        return workspace_lines(json.loads(self.ended[-1].out)["text"])
 
 
 def workspace_lines(text: str) -> Lines:
@@ -152,16 +140,20 @@ def workspace_lines(text: str) -> Lines:
 
 def as_table(seen: Sequence[Seen]) -> str:
     """A Markdown table."""
-    lines = [
-        "| folder | right | type | branch | status | wall s median / most | CPU s |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {one.world} | {'yes' if one.right else 'NO'} | {one.type} | {one.branch} | {one.status} "
-        f"| {one.wall_s:.2f} / {one.wall_most_s:.2f} | {one.cpu_s:.2f} |"
+    titles = ("folder", "right", "type", "branch", "status", "wall s median / most", "CPU s")
+    rows = [
+        (
+            one.world,
+            "yes" if one.right else "NO",
+            one.type,
+            one.branch,
+            one.status,
+            f"{one.wall_s:.2f} / {one.wall_most_s:.2f}",
+            f"{one.cpu_s:.2f}",
+        )
         for one in seen
     ]
-    return "\n".join(lines)
+    return figures.table(titles, rows)
 
 
 # The folders

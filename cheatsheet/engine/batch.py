@@ -91,7 +91,7 @@ class Batch:
         """Each turn's lesson as it was stored, and its usage.
 
         Args:
-            notes: of what was cleaned away and what was archived after it.
+            notes: of what was cleaned away, what was changed inside the transaction, and what was archived after it.
         """
         ids = iter(committed.entry.experience_ids)
         named = [next(ids) if kept else "" for kept in self.remember]

@@ -84,8 +84,8 @@ class Engine(AsyncTwins, KeptMemory):
             return self._compiled(as_query(query), self.past(as_of), self._budget(token_budget))
         recall = self._recall(as_query(query), token_budget)
         if recall.operations:
-            taken = self._take_in(recall.operations, cause="recall")
-            self._commit(self._proposed(taken, "recall"))
+            taken = self._take_in(recall.operations, cause="recall", seen=recall.version)
+            self._commit_taken(taken, "recall")
         return recall
 
     def learn(
@@ -280,9 +280,9 @@ class Engine(AsyncTwins, KeptMemory):
 
     def _keep(self, lived: Sequence[Lived]) -> list[tuple[Lesson, Usage]]:
         """Let the mode learn, then store the turns in one transaction; returns each lesson and the turn's usage."""
-        brought = self.refresh()
+        brought, seen = self.refresh(), self.memory.version
         learned = self._learned([one.attempt for one in lived])
-        taken = self._take_in(learned.operations, cause="turn")
+        taken = self._take_in(learned.operations, cause="turn", seen=seen)
         counted = uses(lived, experiences=self.options.evict.max_experiences is not None)
         lesson = Lesson(
             operations=(*taken.operations, *counted),
@@ -296,9 +296,9 @@ class Engine(AsyncTwins, KeptMemory):
         beside, change, masked = batch.changes(
             at=self._clock(), mode=self.mode.name, model=self.model_name, options=self.options
         )
-        committed = self._commit(change, beside=beside, reflections=batch.reflections)
+        committed = self._commit(change, seen=taken.seen, beside=beside, reflections=batch.reflections)
         archived = refinement_notes(committed.followed, self.memory, self.options.refine)
-        return batch.stored(committed, (*masked, *archived))
+        return batch.stored(committed, (*masked, *committed.notes, *archived))
 
     def _learned(self, attempts: Sequence[Attempt]) -> LearnedBatch:
         if isinstance(self.mode, BatchMode):

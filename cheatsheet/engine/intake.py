@@ -1,4 +1,4 @@
-"""What is proposed goes through cleaning, hooks, compression, quarantine, grow and the guard before it is stored."""
+"""What is proposed goes through cleaning, hooks, compression, quarantine, what came meanwhile, grow and the guard."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from cheatsheet.engine.options import EngineOptions
 from cheatsheet.llm.model import Usage
 from cheatsheet.memory.gate.guard import guard
+from cheatsheet.memory.gate.meanwhile import Fitted, Meanwhile, fit
 from cheatsheet.memory.history.journal import Cause
 from cheatsheet.memory.incoming.clean import cleaned_operations
 from cheatsheet.memory.incoming.compress import compress
@@ -29,34 +30,46 @@ class Taken:
         skipped: one sentence for each thing that was refused.
         notes: one sentence for each thing that was merged, kept apart or otherwise changed.
         usage: of a model that found the words of merges.
+        seen: the version of the memory that all this was decided by; None where none was looked at.
     """
 
     operations: tuple[Operation, ...]
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    seen: int | None = None
 
 
 def take_in(
-    proposed: Iterable[Operation], memory: MemoryView, embedder: Embedder, options: EngineOptions, *, cause: Cause
+    proposed: Iterable[Operation],
+    memory: MemoryView,
+    embedder: Embedder,
+    options: EngineOptions,
+    *,
+    cause: Cause,
+    since: Meanwhile | None = None,
 ) -> Taken:
     """Prepare what a mode, an importer or a person proposes.
 
     Args:
         cause: what a person does by hand is cleaned like all else, but neither held back nor judged by the guard.
+        since: what others changed since the memory was read for it; None where nobody else writes.
     """
     clean = cleaned(proposed, options)
     hooked = apply_hooks(clean.operations, options.hooks, memory)
     shortened = [_compressed(operation, options) for operation in hooked.operations]
     held = quarantine(shortened, memory, options.quarantine, cause=cause)
-    grown = grow(held.operations, memory, embedder, threshold=options.grow_threshold, merger=options.merger)
+    by_hand = cause == "user"
+    fitted = fit(held.operations, since, memory.bullet, by_hand=by_hand) if since else Fitted(tuple(held.operations))
+    grown = grow(fitted.operations, memory, embedder, threshold=options.grow_threshold, merger=options.merger)
     taken = Taken(
         tuple(grown.operations),
-        hooked.refused,
-        (*clean.notes, *hooked.notes, *held.notes, *grown.notes),
+        (*hooked.refused, *fitted.skipped),
+        (*clean.notes, *hooked.notes, *held.notes, *fitted.notes, *grown.notes),
         usage_of(options.merger),
+        since.version if since else None,
     )
-    return taken if cause == "user" else judged(taken, memory, options)
+    return taken if by_hand else judged(taken, memory, options)
 
 
 def cleaned(operations: Iterable[Operation], options: EngineOptions) -> Taken:

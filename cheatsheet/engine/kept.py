@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,21 +16,24 @@ from cheatsheet.engine.options import Clock, EngineOptions
 from cheatsheet.engine.outside import bring, due, last_refresh
 from cheatsheet.engine.playbooks import Imported, import_playbook, read_file
 from cheatsheet.engine.results import MemoryStats
+from cheatsheet.engine.revision import Revision
+from cheatsheet.engine.upkeep import Upkeep
 from cheatsheet.errors import SetupError
 from cheatsheet.events import CommitEvent, Events, Metrics, log
 from cheatsheet.memory.bullet import Bullet
 from cheatsheet.memory.evict import evict
 from cheatsheet.memory.formats import Written, write_playbook
+from cheatsheet.memory.gate.meanwhile import Meanwhile
 from cheatsheet.memory.history.blame import Touch, blame
 from cheatsheet.memory.history.journal import Cause, Change, Committed, JournalEntry
-from cheatsheet.memory.history.past import Difference, as_of, difference, roll_back, version_at
+from cheatsheet.memory.history.past import Difference, History, difference, roll_back
 from cheatsheet.memory.history.past_view import PastView
 from cheatsheet.memory.history.sheet import Sheet
 from cheatsheet.memory.likeness.consolidate import consolidate
 from cheatsheet.memory.operations import Operation
 from cheatsheet.memory.refine import refine
 from cheatsheet.memory.search.retriever import Retriever
-from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore
+from cheatsheet.memory.store import DEFAULT_NAMESPACE, MemoryStore, Progress
 from cheatsheet.memory.store_view import StoreView
 from indexes.embedder import Embedder
 
@@ -45,7 +49,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class KeptMemory:
+class KeptMemory(Upkeep):
     """One namespace of a store, open to be changed and looked at."""
 
     def __init__(
@@ -74,15 +78,27 @@ class KeptMemory:
 
     # Changing it by hand
 
-    def apply(self, operations: Iterable[Operation], *, cause: Cause = "user", grow_adds: bool = True) -> Committed:
+    def apply(
+        self,
+        operations: Iterable[Operation],
+        *,
+        cause: Cause = "user",
+        grow_adds: bool = True,
+        seen: int | None = None,
+    ) -> Committed:
         """Change the memory by hand, in one transaction.
 
         Args:
-            cause: what comes from a person is taken as it is; all else is judged by the guard.
+            cause: what comes from a person is taken as it is; all else is judged by the guard, and what is decided by
+                words that others changed meanwhile is left out and told.
             grow_adds: whether new bullets that are known already are merged instead of added.
+            seen: the version of the memory by which the operations were made; by default, the newest.
         """
-        taken = self._take_in(operations, cause=cause) if grow_adds else cleaned(operations, self.options)
-        return self._commit(self._proposed(taken, cause))
+        seen = self.memory.version if seen is None else seen
+        if grow_adds:
+            return self._commit_taken(self._take_in(operations, cause=cause, seen=seen), cause)
+        taken = replace(cleaned(operations, self.options), seen=seen)
+        return self._commit_taken(taken, cause, whole=False)
 
     def refine(self, *, full: bool = False) -> Committed | None:
         """Archive what is expired, harmful or over the limits now; None when there is nothing to do.
@@ -94,7 +110,7 @@ class KeptMemory:
         merged = self._consolidated(now) if full else Taken(())
         if not merged.operations and not self._due(now):
             return None
-        return self._commit(self._proposed(merged, "refine", at=now))
+        return self._commit_taken(merged, "refine", at=now)
 
     def import_playbook(
         self,
@@ -105,8 +121,12 @@ class KeptMemory:
         pin: bool = False,
         dry_run: bool = False,
         name: str = "",
+        progress: Progress | None = None,
     ) -> Imported:
-        """Learn every piece of advice in a playbook, in one transaction; what is known already is merged.
+        """Learn every piece of advice in a playbook; what is known already is merged.
+
+        A large one takes several transactions. Whoever is stopped in between leaves whole ones, and goes on behind them
+        with the same call.
 
         Args:
             source: a file, or the text itself.
@@ -116,6 +136,7 @@ class KeptMemory:
             pin: whether the new bullets are pinned.
             dry_run: only tell what would happen.
             name: where it comes from, for the bullets' sources; by default the file's name.
+            progress: told after each of several transactions how many entries are dealt with, and how many there are.
 
         Raises:
             UnknownNameError: no such format.
@@ -133,6 +154,7 @@ class KeptMemory:
             pin=pin,
             memory=self.memory,
             apply=None if dry_run else lambda operations: self.apply(operations, cause="import"),
+            progress=progress,
         )
 
     def refresh(self) -> tuple[str, ...]:
@@ -148,17 +170,17 @@ class KeptMemory:
             return ()
         now = self._clock()
         if self._asked_outside is None:
-            self._asked_outside = last_refresh(self._journal(), outside.name)
+            self._asked_outside = last_refresh(self._store.journal(self.namespace), outside.name)
         if not due(self._asked_outside, now, outside.refresh_after):
             return ()
-        self._asked_outside = now
+        self._asked_outside, seen = now, self.memory.version
         try:
             brought = bring(outside, self.memory)
         except Exception as error:
             log.exception("The source %r failed.", outside.name)
             return (f"The source {outside.name!r} failed and brought nothing: {error}",)
-        taken = self._take_in(brought.operations, cause="import")
-        self._commit(self._proposed(taken, "import", at=now).model_copy(update={"record": brought.record}))
+        taken = self._take_in(brought.operations, cause="import", seen=seen)
+        self._commit_taken(taken, "import", at=now, record=brought.record)
         return (f"The source {outside.name!r} brought {len(brought.operations)} new pieces of advice.",)
 
     def export_playbook(self, *, format: str = "json", bullets: Sequence[Bullet] | None = None) -> Written:
@@ -179,10 +201,10 @@ class KeptMemory:
         """All bullets as they were then.
 
         Raises:
-            OperationError: the memory has no such version, time or turn.
+            OperationError: the memory has no such version, time or turn, or its past was compacted.
         """
-        journal = self._journal()
-        return as_of(journal, version_at(journal, to))
+        past = self._past()
+        return past.as_of(past.version_at(to))
 
     def past(self, to: Moment) -> PastView:
         """The memory as it was then, to be read: a mode can recall from it.
@@ -190,11 +212,11 @@ class KeptMemory:
         Raises:
             OperationError: the memory has no such version, time or turn.
         """
-        journal = self._journal()
-        version = version_at(journal, to)
+        past = self._past()
+        version = past.version_at(to)
         return PastView(
             self._store,
-            as_of(journal, version),
+            past.as_of(version),
             self._embedder,
             namespace=self.namespace,
             version=version,
@@ -215,7 +237,7 @@ class KeptMemory:
 
     def rollback(self, to: Moment) -> Committed:
         """Make the memory what it was then, by a new entry in the journal; what came later is archived, not lost."""
-        version = version_at(self._journal(), to)
+        version = self._past().version_at(to)
         started = time.perf_counter()
         committed = roll_back(self._store, self.namespace, version, at=self._clock(), mode=self._changed_by)
         self._tell(committed, time.perf_counter() - started)
@@ -268,39 +290,72 @@ class KeptMemory:
     ) -> None:
         self.close()
 
-    def _journal(self) -> Sequence[JournalEntry]:
-        return self._store.journal(self.namespace)
+    def _past(self) -> History:
+        return History.of(self._store, self.namespace)
 
-    def _take_in(self, operations: Iterable[Operation], *, cause: Cause) -> Taken:
-        return take_in(operations, self.memory, self._embedder, self.options, cause=cause)
+    def _take_in(self, operations: Iterable[Operation], *, cause: Cause, seen: int) -> Taken:
+        """Prepare operations that were made from a version of the memory."""
+        since = Meanwhile.since(self._store, self.namespace, seen)
+        return take_in(operations, self.memory, self._embedder, self.options, cause=cause, since=since)
 
     def _consolidated(self, now: datetime) -> Taken:
-        policy = self.options.refine
+        policy, seen = self.options.refine, self.memory.version
         utility = {bullet.id: policy.utility_at(bullet, now) for bullet in self.memory.bullets()}
         found = consolidate(
             self.memory, threshold=self.options.grow_threshold, merger=self.options.merger, utility=utility
         )
-        taken = Taken(tuple(found.operations), notes=tuple(found.notes), usage=usage_of(self.options.merger))
+        usage = usage_of(self.options.merger)
+        taken = Taken(tuple(found.operations), notes=tuple(found.notes), usage=usage, seen=seen)
         return judged(taken, self.memory, self.options)
 
-    def _proposed(self, taken: Taken, cause: Cause, *, at: datetime | None = None) -> Change:
-        return Change(
+    def _commit_taken(
+        self,
+        taken: Taken,
+        cause: Cause,
+        *,
+        at: datetime | None = None,
+        record: dict[str, Any] | None = None,
+        whole: bool = True,
+    ) -> Committed:
+        """Store what was prepared, as a change of its own."""
+        change = Change(
             at=at or self._clock(),
             cause=cause,
             mode=self._changed_by,
             operations=taken.operations,
+            record=record,
             notes=(*taken.skipped, *taken.notes),
         )
+        return self._commit(change, seen=taken.seen, whole=whole)
 
-    def _commit(self, change: Change, *, beside: Sequence[Change] = (), reflections: int = 0) -> Committed:
-        """Store a change, refined, in one transaction.
+    def _commit(
+        self,
+        change: Change,
+        *,
+        seen: int | None,
+        whole: bool = True,
+        beside: Sequence[Change] = (),
+        reflections: int = 0,
+    ) -> Committed:
+        """Store a change, revised where others wrote since it was prepared, and refined, in one transaction.
 
         Args:
+            seen: the version by which it was prepared; None where it depends on none.
+            whole: whether it went through the whole intake, and does so again where others wrote.
             beside: entries of the same transaction that stand before it.
             reflections: how many stand behind it, for the metrics.
         """
         started = time.perf_counter()
-        committed = self._store.commit(self.namespace, change, then=lambda: self._due(change.at), beside=beside)
+        revision = Revision(self._store, self.memory, self._embedder, self.options, seen=seen or 0, whole=whole)
+        committed = self._store.commit(
+            self.namespace,
+            change,
+            seen=seen,
+            revise=None if seen is None else revision,
+            then=lambda: self._due(change.at),
+            beside=beside,
+        )
+        committed = revision.told(committed)
         self._tell(committed, time.perf_counter() - started, reflections)
         return committed
 

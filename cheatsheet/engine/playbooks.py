@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,11 @@ from cheatsheet.memory.formats import AUTO, FORMATS, Damage, Entry, Playbook, re
 from cheatsheet.memory.formats.markdown import PROSE
 from cheatsheet.memory.history.journal import Committed
 from cheatsheet.memory.operations import Add, Draft, Merge, Operation
+from cheatsheet.memory.store import Progress
 from cheatsheet.memory.view import MemoryView
+
+BATCH = 1_000
+"""So many entries are learnt in one transaction; a larger playbook takes several, and what was stored stays stored."""
 
 Apply = Callable[[Sequence[Operation]], Committed]
 """Takes operations into a memory, through all that guards it, in one transaction."""
@@ -44,6 +48,7 @@ class Imported:
         notes: what was refused, merged, kept apart or changed, one sentence each.
         damages: of the file, in the order of its lines.
         version: of the memory afterwards; 0 where nothing was written.
+        batches: in how many transactions.
         dry_run: whether it was only told what there is.
     """
 
@@ -59,6 +64,7 @@ class Imported:
     notes: tuple[str, ...] = ()
     damages: tuple[Damage, ...] = ()
     version: int = 0
+    batches: int = 0
     dry_run: bool = False
 
 
@@ -71,8 +77,12 @@ def import_playbook(
     memory: MemoryView | None = None,
     tags: Sequence[str] = (),
     pin: bool = False,
+    progress: Progress | None = None,
 ) -> Imported:
-    """Learn what stands in a playbook.
+    """Learn what stands in a playbook, `BATCH` entries in a transaction.
+
+    Whoever is stopped in between leaves whole batches; the same call goes on behind them, as what is known is passed
+    over.
 
     Args:
         format: one of `FORMATS`; `auto` recognises it; `text` reads paragraphs and lists that people wrote for people.
@@ -81,6 +91,7 @@ def import_playbook(
         memory: what is in it from the same source is passed over, so that a file can be imported again when it changed.
         tags: given to every entry.
         pin: whether all entries are pinned.
+        progress: told after each of several batches how many entries are dealt with, and how many there are.
 
     Raises:
         UnknownNameError: there is no format of that name.
@@ -97,7 +108,7 @@ def import_playbook(
         damages=playbook.damages,
         dry_run=apply is None,
     )
-    return _with_outcome(told, apply(fresh)) if apply is not None and fresh else told
+    return told if apply is None else _applied(told, fresh, apply, progress)
 
 
 def read_as(text: str, format: str) -> Playbook:
@@ -173,20 +184,28 @@ def _metadata(metadata: Mapping[str, Any], id: str) -> dict[str, Any]:
     return renamed | ({IMPORTED_ID: id} if id else {})
 
 
+def _applied(told: Imported, fresh: Sequence[Add], apply: Apply, progress: Progress | None) -> Imported:
+    for start in range(0, len(fresh), BATCH):
+        batch = fresh[start : start + BATCH]
+        told = _with_outcome(told, apply(batch))
+        if progress is not None and len(fresh) > BATCH:
+            progress(told.known + start + len(batch), told.entries)
+    return told
+
+
 def _with_outcome(told: Imported, committed: Committed) -> Imported:
+    """What was told so far, with what came of one more batch."""
     entry = committed.entry
     own = entry.operations[: len(entry.operations) - len(committed.followed)]
-    return Imported(
-        format=told.format,
-        source=told.source,
-        entries=told.entries,
-        known=told.known,
-        added=tuple(operation.id for operation in own if isinstance(operation, Add)),
-        merged=tuple(dict.fromkeys(operation.into for operation in own if isinstance(operation, Merge))),
-        operations=own,
-        archived=committed.followed,
-        skipped=committed.skipped,
-        notes=entry.notes,
-        damages=told.damages,
+    merged = (operation.into for operation in own if isinstance(operation, Merge))
+    return replace(
+        told,
+        added=told.added + tuple(operation.id for operation in own if isinstance(operation, Add)),
+        merged=tuple(dict.fromkeys((*told.merged, *merged))),
+        operations=told.operations + own,
+        archived=told.archived + committed.followed,
+        skipped=told.skipped + committed.skipped,
+        notes=told.notes + entry.notes,
         version=entry.version,
+        batches=told.batches + 1,
     )

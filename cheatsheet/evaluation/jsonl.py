@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from cheatsheet.errors import TaskError
+from cheatsheet.errors import StoreError, TaskError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +72,21 @@ def mend(path: Path) -> Lines:
 
     A torn last line moves to `<name>.torn`; a last line that lacks only its line feed gets it. A file that does not
     exist is an empty one.
+
+    Raises:
+        TaskError: as `parse`.
+        StoreError: it cannot be read or written; it is as it was, and at the most its torn line is set aside as well.
     """
-    data = path.read_bytes() if path.exists() else b""
-    lines = parse(data, source=str(path))
-    if lines.torn:
-        _append(path.with_name(f"{path.name}.torn"), lines.torn + b"\n")
-        _cut(path, lines.size - len(lines.torn))
-    elif data and not data.endswith(b"\n"):
-        _append(path, b"\n")
+    try:
+        data = path.read_bytes() if path.exists() else b""
+        lines = parse(data, source=str(path))
+        if lines.torn:
+            _append(path.with_name(f"{path.name}.torn"), lines.torn + b"\n")
+            _cut(path, lines.size - len(lines.torn))
+        elif data and not data.endswith(b"\n"):
+            _append(path, b"\n")
+    except OSError as error:
+        raise _refused(path, error) from error
     return lines
 
 
@@ -86,13 +94,29 @@ class Appender:
     """Appends lines to one file; each is on the disk when `append` returns."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("ab")
+        self._path = path
+        try:
+            self._file = path.open("ab", buffering=0)  # what could not be written must not come later
+        except OSError as error:
+            raise _refused(path, error) from error
 
     def append(self, value: Any) -> None:
-        """Write one line; raises as `encode` does, and OSError when the disk is full."""
-        self._file.write(encode(value))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Write one line.
+
+        Raises:
+            StoreError: it cannot be written, as on a full disk; nothing of it is there then.
+            ValueError, TypeError: as `encode`.
+        """
+        line = encode(value)
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):  # a piece of a line that is left is set aside when the file is read again
+                self._file.truncate(size)
+            raise _refused(self._path, error) from error
 
     def close(self) -> None:
         self._file.close()
@@ -104,6 +128,13 @@ class Appender:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _refused(path: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"Cannot write {path}: {error.strerror}. What was written before is there: free some space or make the file "
+        f"writable, and resume."
+    )
 
 
 def _records(line: bytes, number: int, source: str) -> list[Record]:

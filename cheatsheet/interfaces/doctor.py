@@ -1,7 +1,7 @@
 """What `cheatsheet doctor` looks at: one function a check, each of which tells what it finds and how to mend it.
 
 Nothing is changed, no model is called and the network is not asked, unless a full examination loads an embedding model
-that has to be downloaded.
+that has to be downloaded, or asks the PostgreSQL server of the memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from cheatsheet.context.providers.state import STATE_FILE, load_state
 from cheatsheet.errors import CheatsheetError
 from cheatsheet.interfaces.adaptive import providers_of, time_modes_of, zone_of
 from cheatsheet.interfaces.counter import build_counter
-from cheatsheet.interfaces.doctor_memory import check_embedder, check_index, check_journal, check_memory_file
+from cheatsheet.interfaces.doctor_files import check_files
+from cheatsheet.interfaces.doctor_memory import check_journal, check_memory_file
+from cheatsheet.interfaces.doctor_search import check_embedder, check_index, check_saved_index, check_search
 from cheatsheet.interfaces.finding import Finding, Found, Level, read_by_others
 from cheatsheet.safety.secrets import mask_secrets
 from cheatsheet.settings import FILE_NAMES, Settings
@@ -38,7 +40,7 @@ def examine(settings: Settings, *, full: bool = False, checks: Mapping[str, Chec
     """Everything that is found, check by check. Nothing is raised: a check that fails is a finding.
 
     Args:
-        full: load the embedding model and the index, and replay journals of any length.
+        full: load the embedding model, ask the server of the memory, verify all of it, and read saved indexes.
         checks: by name; None takes `CHECKS`.
     """
     found: list[Finding] = []
@@ -228,6 +230,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "journal": check_journal,
     "embedder": check_embedder,
     "index": check_index,
+    "saved index": check_saved_index,
+    "search": check_search,
     "models": check_models,
     "counter": check_counter,
     "time": check_time,
@@ -237,6 +241,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "state": check_state,
     "entities": check_entities,
     "home files": check_home_files,
+    "files": check_files,
 }
 
 

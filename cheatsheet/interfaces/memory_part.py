@@ -116,7 +116,7 @@ def _recalled(query: str, engine: Engine) -> MemoryPart:
     started, version = time.perf_counter(), engine.memory.version
     recalled = engine.mode.recall(as_query(query.strip()), engine.memory)
     if recalled.operations:
-        engine.apply(recalled.operations, cause="recall")
+        engine.apply(recalled.operations, cause="recall", seen=version)
     return MemoryPart(
         query=query.strip(),
         engine=engine,

@@ -17,15 +17,8 @@ from cheatsheet.memory.incoming.quarantine import QuarantinePolicy
 from cheatsheet.memory.likeness.merger import Merger
 from cheatsheet.memory.refine import RefinePolicy
 from cheatsheet.mode import MemoryMode
-from cheatsheet.roles.generator import ModelGenerator
-from cheatsheet.roles.model_curator import ModelCurator
-from cheatsheet.roles.model_merger import ModelMerger
-from cheatsheet.roles.model_reflector import ModelReflector
-from cheatsheet.roles.rewriting_curator import RewritingCurator
-from cheatsheet.roles.role import Curator, Reflector
 from cheatsheet.roles.rule_curator import RuleCurator
 from cheatsheet.roles.rule_reflector import RuleReflector
-from cheatsheet.roles.synthesiser import Synthesiser
 from cheatsheet.settings import Settings
 from modes.auto import Auto
 from modes.complexity import complexity
@@ -36,8 +29,11 @@ from modes.names import mode_name
 from modes.reflective import Learning
 from modes.retrieval import Retrieval
 
+# Roles that models play are imported where there is one: most recalls are of a memory without.
 if TYPE_CHECKING:
     from cheatsheet.llm.model import Model
+    from cheatsheet.roles.generator import ModelGenerator
+    from cheatsheet.roles.role import Curator, Reflector
     from cheatsheet.sandbox.sandbox import Sandbox
 
 Estimate = Callable[[Query], float]
@@ -98,16 +94,24 @@ def _cumulative(settings: Settings, models: RoleModels) -> Cumulative:
     if settings.curation == "delta":
         learning = _learning(settings, models, remember=False)
     else:
-        curator = RewritingCurator(models.writer("curation='rewrite'"), max_tokens=2 * settings.max_tokens)
-        # The published way asks no Reflector: the curator reads question and answer itself.
-        reflector = _reflector(settings, models) if settings.reflector == "model" else RuleReflector()
-        learning = Learning(reflector=reflector, curator=curator, remember=False)
+        learning = _rewriting(settings, models)
     return Cumulative(learning=learning, limit=_most_shown(settings))
+
+
+def _rewriting(settings: Settings, models: RoleModels) -> Learning:
+    from cheatsheet.roles.rewriting_curator import RewritingCurator
+
+    curator = RewritingCurator(models.writer("curation='rewrite'"), max_tokens=2 * settings.max_tokens)
+    # The published way asks no Reflector: the curator reads question and answer itself.
+    reflecting = _reflecting_model(settings, models) if settings.reflector == "model" else None
+    return Learning(reflector=_reflector(reflecting), curator=curator, remember=False)
 
 
 def _retrieval(settings: Settings, models: RoleModels) -> Retrieval:
     synthesiser = None
     if settings.synthesis:
+        from cheatsheet.roles.synthesiser import Synthesiser
+
         synthesiser = Synthesiser(models.writer("synthesis=True"), max_tokens=2 * settings.max_tokens)
     return Retrieval(
         learning=_learning(settings, models, remember=True),
@@ -118,16 +122,20 @@ def _retrieval(settings: Settings, models: RoleModels) -> Retrieval:
 
 
 def _learning(settings: Settings, models: RoleModels, *, remember: bool) -> Learning:
-    reflector = _reflector(settings, models)
+    reflecting = _reflecting_model(settings, models)
     # Rules would say the same again: only a model's reflection can grow with a further answer.
-    depth = settings.reflection_depth if isinstance(reflector, ModelReflector) else 1
-    return Learning(reflector=reflector, curator=_curator(settings, models), depth=depth, remember=remember)
+    depth = settings.reflection_depth if reflecting else 1
+    return Learning(
+        reflector=_reflector(reflecting), curator=_curator(settings, models), depth=depth, remember=remember
+    )
 
 
 def build_generator(settings: Settings, model: Model | None) -> ModelGenerator | None:
     """The Generator that the settings describe; None without a model."""
     if model is None:
         return None
+    from cheatsheet.roles.generator import ModelGenerator
+
     return ModelGenerator(
         model,
         style=settings.examples,
@@ -153,17 +161,32 @@ def _sandbox(settings: Settings) -> Sandbox | None:
 
 
 def _merger(settings: Settings, models: RoleModels) -> Merger | None:
-    return None if settings.merger == "rules" else ModelMerger(models.writer("merger='model'"))
+    if settings.merger == "rules":
+        return None
+    from cheatsheet.roles.model_merger import ModelMerger
+
+    return ModelMerger(models.writer("merger='model'"))
 
 
-def _reflector(settings: Settings, models: RoleModels) -> Reflector:
-    model = by_model("reflector", settings.reflector, models.reflector())
-    return ModelReflector(model) if model else RuleReflector()
+def _reflecting_model(settings: Settings, models: RoleModels) -> Model | None:
+    return by_model("reflector", settings.reflector, models.reflector())
+
+
+def _reflector(model: Model | None) -> Reflector:
+    if model is None:
+        return RuleReflector()
+    from cheatsheet.roles.model_reflector import ModelReflector
+
+    return ModelReflector(model)
 
 
 def _curator(settings: Settings, models: RoleModels) -> Curator:
     model = by_model("curator", settings.curator, models.curator())
-    return ModelCurator(model) if model else RuleCurator()
+    if model is None:
+        return RuleCurator()
+    from cheatsheet.roles.model_curator import ModelCurator
+
+    return ModelCurator(model)
 
 
 def build_options(

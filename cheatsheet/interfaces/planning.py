@@ -24,7 +24,7 @@ from cheatsheet.settings import Settings
 # Where a run lies, how long it waits, how it is computed and how it is paid for do not change its results.
 _NOT_IN_SPEC: Final = frozenset({
     "home", "config", "path", "mode", "model", "embedder", "api_key", "synchronous", "busy_timeout_s", "timeout_s",
-    "retries", "model_cache", "recall_cache", "embedder_threads",
+    "retries", "model_cache", "recall_cache", "embedder_threads", "max_connections", "keep_index",
 })  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from cheatsheet.memory.operations import Operation, Remove
 from cheatsheet.memory.view import MemoryView
 
 Trigger = Literal["proactive", "lazy", "off"]
-PAGE = 8
+PAGE = 1
+"""Most often the first bullet says that there is nothing to do."""
 
 
 class RefinableView(MemoryView, Protocol):
@@ -164,7 +165,7 @@ def _over(policy: RefinePolicy, count: int, tokens: int) -> str | None:
 
 
 def _unkept(memory: RefinableView, policy: RefinePolicy) -> Iterator[str]:
-    if not _due(memory, policy):
+    if (policy.max_bullets is None and policy.max_sheet_tokens is None) or not _due(memory, policy):
         return
     tokens = 0 if policy.max_sheet_tokens is None else memory.sheet_tokens()
     reason = _over(policy, memory.count_bullets(), tokens)

@@ -88,5 +88,19 @@ class StoreView:
     ) -> Sequence[Scored[Bullet]]:
         return self._retriever.nearest_bullets(text, k, min_score=min_score, among=among)
 
+    def may_be_near(self, texts: Sequence[str], min_score: float, *, known: bool = False) -> Sequence[bool]:
+        """For each text whether `nearest_bullets` may find any; False is certain.
+
+        Args:
+            known: the texts are those of active bullets, and it is asked for others.
+        """
+        return self._retriever.may_be_near(texts, min_score, known=known)
+
     def nearest_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
         return self._retriever.nearest_experiences(text, k, min_score=min_score)
+
+    def relevant_bullets(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Bullet]]:
+        return self._retriever.relevant_bullets(text, k, min_score=min_score)
+
+    def relevant_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
+        return self._retriever.relevant_experiences(text, k, min_score=min_score)

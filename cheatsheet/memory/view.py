@@ -27,7 +27,8 @@ class MemoryView(Protocol):
     """One namespace of one memory, at one version.
 
     V1  Reads only. Everything it returns is a value that never changes.
-    V2  `nearest_*` return what is active, best first, ties by the lowest id.
+    V2  `nearest_*` return what is active, by the cosine alone, best first, ties by the lowest id. `relevant_*` return
+        what fits best, by the search that the memory was opened with; where that is by vectors, it is the same.
     V3  Lists are in a stated order that does not depend on the process.
     """
 
@@ -86,3 +87,9 @@ class MemoryView(Protocol):
     ) -> Sequence[Scored[Bullet]]: ...
 
     def nearest_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]: ...
+
+    def relevant_bullets(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Bullet]]:
+        """What to show for a text; to tell whether two say the same, ask for the nearest."""
+        ...
+
+    def relevant_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]: ...

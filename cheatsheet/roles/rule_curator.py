@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cheatsheet.memory.apply import survivor_of
 from cheatsheet.memory.bullet import RESTATEMENT, Bullet
 from cheatsheet.memory.operations import Add, Draft, Tag
 from cheatsheet.memory.view import MemoryView
@@ -66,16 +67,17 @@ def tag_operations(reflected: Sequence[Reflected], memory: MemoryView) -> tuple[
     """The tags of all reflections, summed up in one operation for each bullet, in the order of their first mention;
     and a sentence for each tag that names no active bullet.
 
-    A neutral tag counts nothing. Two attempts that disagree about a bullet are two votes: both are counted.
+    A neutral tag counts nothing. Two attempts that disagree about a bullet are two votes: both are counted. What is said
+    of a bullet that was merged since it was shown counts for the one in which it lives on.
     """
     votes: dict[str, Counter[TagName]] = {}
     skipped: list[str] = []
     for id, verdict in (tag for each in reflected for tag in each.reflection.tags.items()):
-        bullet = memory.bullet(id)
+        bullet = memory.bullet(survivor_of(id, memory.bullet))
         if bullet is None or bullet.status != "active":
             state = "does not exist" if bullet is None else f"is {bullet.status}"
             skipped.append(f"The tag {verdict!r} was left out: the bullet {id!r} {state}.")
         elif verdict != "neutral":
-            votes.setdefault(id, Counter())[verdict] += 1
+            votes.setdefault(bullet.id, Counter())[verdict] += 1
     tags = (Tag(id=id, helpful=count["helpful"], harmful=count["harmful"]) for id, count in votes.items())
     return tuple(tags), tuple(skipped)

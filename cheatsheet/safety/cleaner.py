@@ -56,7 +56,8 @@ class Cleaner:
         if not self._secrets:
             return text
         shown, counts = masked(text, self._known)
-        self._counts += counts
+        if counts:
+            self._counts += counts
         return shown
 
     def _field(self, name: Any, value: Any) -> Any:

@@ -19,11 +19,11 @@ from cheatsheet.safety.invisible import visible
 
 SignKind = Literal["override", "role", "persona", "secrecy", "exfiltration", "closing tag"]
 
-_RULES: Final[tuple[tuple[SignKind, re.Pattern[str]], ...]] = (
-    ("override", rules.OVERRIDE),
-    ("role", rules.ROLE),
-    ("persona", rules.PERSONA),
-    ("exfiltration", rules.EXFILTRATION),
+_RULES: Final[tuple[tuple[SignKind, re.Pattern[str], tuple[str, ...]], ...]] = (
+    ("override", rules.OVERRIDE, rules.IN_OVERRIDE),
+    ("role", rules.ROLE, ("",)),
+    ("persona", rules.PERSONA, rules.IN_PERSONA),
+    ("exfiltration", rules.EXFILTRATION, rules.IN_EXFILTRATION),
 )
 _OPENING: Final = re.compile(r"<([\w-]++)")
 _SHOWN_CHARS: Final = 80
@@ -51,7 +51,12 @@ def signs(text: str) -> tuple[Sign, ...]:
     Letters in other forms (full width, mathematical) and unseen characters between them make no difference.
     """
     plain = re.sub(r"[^\S\n]{1,}", " ", unicodedata.normalize("NFKC", visible(text)).lower())
-    found = [Sign(kind, _line(match[0])) for kind, rule in _RULES for match in rule.finditer(plain)]
+    found = [
+        Sign(kind, _line(match[0]))
+        for kind, rule, words in _RULES
+        if any(word in plain for word in words)
+        for match in rule.finditer(plain)
+    ]
     return (*found, *_secrecy(plain), *(Sign("closing tag", f"</{name}>") for name in _closings(plain)))
 
 

@@ -1,6 +1,7 @@
 """The rules by which signs of injected instructions are found, read on text in lower case with single spaces.
 
-Every repetition has a bound, so that the time grows with the length of the text.
+Every repetition has a bound, so that the time grows with the length of the text. One of the words of `IN_…` is in all
+that a rule can find, so that most texts need not be read by it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ OVERRIDE: Final = re.compile(
     | (?:以前|これまで|上記|前)の(?:すべての)?(?:指示|命令|ルール)を(?:無視|忘れ)
     """,
     re.VERBOSE,
+)
+
+IN_OVERRIDE: Final = (
+    *("ignor", "disregard", "forget", "override", "bypass", "overrule", "drop", "skip"),
+    *("忽略", "无视", "忽視", "無視", "忘れ", "игнорируй"),
 )
 
 # A message of somebody else is imitated: by the marks of chat templates, or by a heading and an order behind it.
@@ -76,6 +82,8 @@ PERSONA: Final = re.compile(
     """,
     re.VERBOSE,
 )
+
+IN_PERSONA: Final = ("now", "longer", "pretend", "act", "mode", "prompt", "instructions")
 
 # Something is kept from the user. "Never delete a file without telling the user" is the opposite: see `without`.
 SECRECY: Final = re.compile(
@@ -124,3 +132,4 @@ EXFILTRATION: Final = re.compile(
     """,
     re.VERBOSE,
 )
+IN_EXFILTRATION: Final = ("://", "www.", "@")

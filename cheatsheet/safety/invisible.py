@@ -49,7 +49,7 @@ def visible(text: str) -> str:
     Line breaks and tabs stay, and so do joiners within emoji, the marks of right-to-left scripts, and the joiners of
     scripts that are written with them. Making a visible text visible changes nothing.
     """
-    if text.isascii() and not _CONTROL.search(text):
+    if _plain(text):
         return text
     shown = _FOUND.sub(_kept, text)
     # What stood behind a character that went may have been wanted for its sake.
@@ -58,12 +58,19 @@ def visible(text: str) -> str:
 
 def unseen(text: str) -> tuple[str, ...]:
     """The characters of a text that a reader cannot see, in order; a byte order mark at its start is none of them."""
+    if _plain(text):
+        return ()
     return tuple(char for _, char in _unseen(text.removeprefix(_BYTE_ORDER_MARK)))
 
 
 def with_marks(text: str) -> str:
     """The text with every unseen character written out, as `<U+200B>`, for a person to look at."""
     return _FOUND.sub(lambda found: found["wanted"] or f"<U+{ord(found[0]):04X}>", text)
+
+
+def _plain(text: str) -> bool:
+    """Whether all of it is ASCII that a reader can see; most texts are, and need not be looked through."""
+    return text.isascii() and not _CONTROL.search(text)
 
 
 def _unseen(text: str) -> Iterator[tuple[int, str]]:

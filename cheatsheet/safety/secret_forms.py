@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -20,6 +20,14 @@ Found = tuple[Kind, int, int]
 _JUDGED_CHARS: Final = 256  # of a value, and a multiple of the 4 characters that base64 takes together
 
 
+def holds_one(text: str, signs: Iterable[str]) -> bool:
+    """Whether one of the signs is in a text."""
+    for sign in signs:  # noqa: SIM110  # every text comes by here, and `any` takes three times as long
+        if sign in text:
+            return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """One form of secrets.
@@ -27,11 +35,13 @@ class Form:
     Attributes:
         pattern: its group `secret` is the secret.
         is_secret: whether what the pattern found is one, and no placeholder.
+        signs: one of them is in all that the pattern can find, so that most texts need not be searched.
     """
 
     kind: Kind
     pattern: re.Pattern[str]
     is_secret: Callable[[str], bool]
+    signs: tuple[str, ...] = ("",)
 
     def find(self, text: str) -> Iterator[Found]:
         """Each secret of this form with its place, in order."""
@@ -96,6 +106,8 @@ _KEYS: Final = re.compile(
     re.VERBOSE,
 )
 
+_IN_KEYS: Final = ("-", "_", "AIza", "AKIA", "ASIA", "ABIA", "ACCA", "ya29.", "dapi", "SG.", "SK", "hv", "ATATT3")
+
 # OpenAI and those who write their keys like it; also as providers echo them: "sk-abc...xyz", "sk-abc1*****9xyz".
 _LIKE_OPENAI: Final = re.compile(rf"{_START}(?P<secret>(?:sk|pk|rk)-[\w-]{{8,}}+)")
 _ECHOED: Final = re.compile(
@@ -149,15 +161,15 @@ def _in_query(value: str) -> bool:
 
 
 FORMS: Final = (
-    Form("private key", _KEY_BLOCK, lambda value: True),
-    Form("key", _KEYS, _real),
-    Form("key", _LIKE_OPENAI, _prefixed),
-    Form("key", _ECHOED, lambda value: True),
-    Form("token", _JWT, _real),
+    Form("private key", _KEY_BLOCK, lambda value: True, ("-----BEGIN",)),
+    Form("key", _KEYS, _real, _IN_KEYS),
+    Form("key", _LIKE_OPENAI, _prefixed, ("k-",)),
+    Form("key", _ECHOED, lambda value: True, ("**", "...", "…")),
+    Form("token", _JWT, _real, ("eyJ",)),
     Form("token", _BEARER, _authorizes),
-    Form("token", _AUTHORIZATION, _authorizes),
-    Form("password", _IN_ADDRESS, _in_address),
-    Form("token", _IN_QUERY, _in_query),
-    Form("token", _WEBHOOK, _real),
-    Form("token", _BOT, _real),
+    Form("token", _AUTHORIZATION, _authorizes, (":", "=")),
+    Form("password", _IN_ADDRESS, _in_address, ("://",)),
+    Form("token", _IN_QUERY, _in_query, ("=",)),
+    Form("token", _WEBHOOK, _real, ("/",)),
+    Form("token", _BOT, _real, (":AA",)),
 )

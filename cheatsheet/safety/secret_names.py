@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from cheatsheet.safety.secret_forms import Found, Kind
+from cheatsheet.safety.secret_forms import Found, Kind, holds_one
 from cheatsheet.safety.secret_values import is_password, is_token
 
 _JUDGED_CHARS: Final = 256  # of a value; the rest of a longer one is not looked at
@@ -28,18 +28,17 @@ _CLOSING: Final = {"“": "”", "‘": "’"}
 _RUN: Final = re.compile(r"[^\s\"'`,;<>(){}\[\]|&\\“”‘’…]{1,}+")
 
 
+Judge = Callable[[str, Kind, bool], bool]
+
+
 def named_secrets(text: str) -> Iterator[Found]:
     """Values that stand behind the name of a secret and look like one."""
-    for pattern, is_secret in (
-        (_ASSIGNED, _is_secret),
-        (_OPTION, _is_secret),
-        (_SPOKEN, _is_said),
-        (_LOGIN, _is_login),
-    ):
-        yield from _behind(text, pattern, is_secret)
-
-
-Judge = Callable[[str, Kind, bool], bool]
+    lower = text.lower()
+    # Some letters that are not ASCII count as ASCII ones where case does not matter.
+    named = not text.isascii() or holds_one(lower, _IN_NAMES)
+    for pattern, signs, is_secret in _PATTERNS if named else _UNNAMED:
+        if holds_one(text, signs):
+            yield from _behind(text, pattern, is_secret)
 
 
 def _behind(text: str, pattern: re.Pattern[str], is_secret: Judge) -> Iterator[Found]:
@@ -96,3 +95,14 @@ def _is_login(value: str, kind: Kind, quoted: bool) -> bool:
 def _is_said(value: str, kind: Kind, quoted: bool) -> bool:
     """In a sentence any word may follow: "the password is case-sensitive", "the token is base64"."""
     return len(value) >= 6 and _is_secret(value, kind, quoted)
+
+
+# One of the signs is in all that the pattern can find, so that most texts need not be searched.
+_PATTERNS: Final[tuple[tuple[re.Pattern[str], tuple[str, ...], Judge], ...]] = (
+    (_ASSIGNED, (":", "="), _is_secret),
+    (_OPTION, ("-",), _is_secret),
+    (_SPOKEN, ("",), _is_said),
+    (_LOGIN, ("-u",), _is_login),
+)
+_UNNAMED: Final = _PATTERNS[-1:]
+_IN_NAMES: Final = ("pass", "pwd", "key", "secret", "token", "credential", "sessid", "sessionid", "pin")

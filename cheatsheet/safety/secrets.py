@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from cheatsheet.safety.secret_forms import FORMS, Kind
+from cheatsheet.safety.secret_forms import FORMS, Kind, holds_one
 from cheatsheet.safety.secret_names import named_secrets
 
 MASK: Final = "[redacted]"
@@ -37,7 +37,10 @@ class Secret:
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """All that looks like a secret, in order; none overlaps another. The time grows with the length of the text."""
-    found = sorted(_all(text), key=attrgetter("start", "end"))
+    found = list(_all(text))
+    if not found:
+        return ()
+    found.sort(key=attrgetter("start", "end"))
     united: list[Secret] = []
     for secret in found:
         last = united[-1] if united else None
@@ -64,14 +67,17 @@ def masked(text: str, known: Iterable[str] = ()) -> tuple[str, Counter[Kind]]:
             counts["key"] += text.count(secret)
             text = text.replace(secret, MASK)
     secrets = find_secrets(text)
+    if not secrets:
+        return text, +counts
     counts.update(secret.kind for secret in secrets)
     return "".join(_pieces(text, secrets)), +counts
 
 
 def _all(text: str) -> Iterator[Secret]:
     for form in FORMS:
-        for kind, start, end in form.find(text):
-            yield Secret(kind, start, end)
+        if holds_one(text, form.signs):
+            for kind, start, end in form.find(text):
+                yield Secret(kind, start, end)
     for kind, start, end in named_secrets(text):
         yield Secret(kind, start, end)
 

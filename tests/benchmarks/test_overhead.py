@@ -23,7 +23,7 @@ def test_it_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     overhead.main(["--sizes", "20", "--repeat", "5", "--embedder", "hashing"])
     out = capsys.readouterr().out.splitlines()
     assert out[0].startswith("| bullets | recall ms")
-    assert out[2].startswith("| 20 | ")
+    assert out[2].startswith("| 20      | ")
 
 
 def test_random_vectors_are_the_same_each_time() -> None:

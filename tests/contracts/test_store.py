@@ -1,11 +1,9 @@
-"""K1 to K9: what every store keeps."""
+"""K1 to K9: what every store keeps. The fixtures are those of `tests/memory/stores.py`."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,20 +17,12 @@ from cheatsheet.memory.history.journal import Change, JournalEntry
 from cheatsheet.memory.history.sheet import replay
 from cheatsheet.memory.operations import Add, Draft, Merge, Operation, Remove, Restore, Tag, Update
 from cheatsheet.memory.refine import estimate_tokens
-from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.store import MemoryStore
 from indexes.cached import CacheKey
+from tests.memory.stores import Place, fresh_namespace
 from tests.memory.strategies import operations
 
 NOW = datetime(2026, 1, 5, 7, 30, tzinfo=UTC)
-Opener = Callable[[], MemoryStore]
-
-
-@pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryStore]:
-    opened = SqliteStore(tmp_path / "memory.db") if request.param == "file" else SqliteStore(":memory:")
-    yield opened
-    opened.close()
 
 
 def change(*operations: Operation, **more: object) -> Change:
@@ -99,8 +89,8 @@ def test_k1_a_commit_that_fails_leaves_nothing(store: MemoryStore) -> None:
     assert (sheet_of(store), store.journal("default")) == before
 
 
-def test_k1_survives_reopening(tmp_path: Path) -> None:
-    first = SqliteStore(tmp_path / "memory.db")
+def test_k1_survives_reopening(shared_place: Place) -> None:
+    first = shared_place.open()
     experience = lived("q").model_copy(
         update={"feedback": Feedback(correct=False, expected="x"), "choices": ("a", "b")}
     )
@@ -109,15 +99,14 @@ def test_k1_survives_reopening(tmp_path: Path) -> None:
     )
     expected = (sheet_of(first), first.journal("default"), first.experiences("default"))
     first.close()
-    second = SqliteStore(tmp_path / "memory.db")
+    second = shared_place.open()
     assert (sheet_of(second), second.journal("default"), second.experiences("default")) == expected
-    second.close()
 
 
-def test_k2_numbers_are_never_given_twice_not_even_after_delete_reload_add(tmp_path: Path) -> None:
+def test_k2_numbers_are_never_given_twice_not_even_after_delete_reload_add(shared_place: Place) -> None:
     seen: list[str] = []
     for _ in range(3):
-        store = SqliteStore(tmp_path / "memory.db")
+        store = shared_place.open()
         entry = store.commit("default", change(add("one"), add("two", section="code snippets & templates"))).entry
         seen += added(entry)
         store.commit("default", change(*(Remove(id=id) for id in seen[-2:])))
@@ -142,30 +131,29 @@ batches = st.lists(st.tuples(st.lists(operations(), max_size=5), st.integers(0, 
 
 @settings(max_examples=60)
 @given(batches=batches)
-def test_k3_the_journal_replayed_gives_the_stored_memory(batches: list[tuple[list[Operation], int]]) -> None:
-    store = SqliteStore(":memory:")
+def test_k3_the_journal_replayed_gives_the_stored_memory(
+    lasting_store: MemoryStore, batches: list[tuple[list[Operation], int]]
+) -> None:
+    store, space = lasting_store, fresh_namespace()
     then: dict[int, tuple[object, object]] = {}
     for number, (batch, turns) in enumerate(batches):
         lives = tuple(lived(f"q{turn}") for turn in range(turns))
-        entry = store.commit("default", change(*batch, at=NOW + timedelta(seconds=number), experiences=lives)).entry
-        then[entry.version] = (sheet_of(store), store.standings("default"))
-    check_replayed(store)
+        entry = store.commit(space, change(*batch, at=NOW + timedelta(seconds=number), experiences=lives)).entry
+        then[entry.version] = (sheet_of(store, space), store.standings(space))
+    check_replayed(store, space)
     for version, (bullets, standings) in then.items():
-        past = replay(store.journal("default"), until=version)
+        past = replay(store.journal(space), until=version)
         assert (past.bullets, past.standings) == (bullets, standings)
-        assert replay(store.journal("default", until=version)) == past
-    used = [id for entry in store.journal("default") for id in added(entry)]
+        assert replay(store.journal(space, until=version)) == past
+    used = [id for entry in store.journal(space) for id in added(entry)]
     assert len(set(used)) == len(used)
-    store.close()
 
 
 @given(batch=st.lists(operations(), max_size=8))
-def test_k4_what_is_not_applied_is_named(batch: list[Operation]) -> None:
-    store = SqliteStore(":memory:")
-    committed = store.commit("default", change(*batch))
+def test_k4_what_is_not_applied_is_named(lasting_store: MemoryStore, batch: list[Operation]) -> None:
+    committed = lasting_store.commit(fresh_namespace(), change(*batch))
     assert len(committed.entry.operations) + len(committed.skipped) == len(batch)
     assert all(committed.skipped)
-    store.close()
 
 
 def test_k4_one_bad_operation_does_not_sink_the_others(store: MemoryStore) -> None:
@@ -198,8 +186,7 @@ def test_k6_namespaces_do_not_see_each_other(store: MemoryStore, hostile: str) -
     assert store.bullet(hostile, "misc-00001") != store.bullet("a", "misc-00001")
 
 
-def test_k7_threads_write_and_read_at_once(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
+def test_k7_threads_write_and_read_at_once(store: MemoryStore) -> None:
     errors: list[BaseException] = []
 
     def work(name: str) -> None:
@@ -219,19 +206,16 @@ def test_k7_threads_write_and_read_at_once(tmp_path: Path) -> None:
     assert store.count_bullets("default") == 100
     assert len({bullet.id for bullet in store.bullets("default")}) == 100
     check_replayed(store)
-    store.close()
 
 
-def test_k7_another_connection_sees_what_was_committed(tmp_path: Path) -> None:
-    one, two = SqliteStore(tmp_path / "memory.db"), SqliteStore(tmp_path / "memory.db")
+def test_k7_another_connection_sees_what_was_committed(shared_place: Place) -> None:
+    one, two = shared_place.open(), shared_place.open()
     one.commit("default", change(add("from one")))
     touched = two.touched("default", after=0)
     assert [content for _, content, _ in touched.bullets] == ["from one"]
     two.commit("default", change(add("from two")))
     assert one.count_bullets("default") == 2
     assert [content for _, content, _ in one.touched("default", after=touched.version).bullets] == ["from two"]
-    one.close()
-    two.close()
 
 
 def test_merging_sums_counters_and_unites_sources(store: MemoryStore) -> None:
@@ -349,18 +333,17 @@ def test_a_state_that_no_bullet_can_have_is_refused(store: MemoryStore, edit: di
     assert sheet_of(store) == before
 
 
-def test_a_lower_limit_refuses_new_words_and_leaves_old_ones(tmp_path: Path) -> None:
-    wide = SqliteStore(tmp_path / "memory.db")
+def test_a_lower_limit_refuses_new_words_and_leaves_old_ones(shared_place: Place) -> None:
+    wide = shared_place.open()
     wide.commit("default", change(add("long enough to be over it"), add("short")))
     wide.close()
-    narrow = SqliteStore(tmp_path / "memory.db", limits=Limits(max_bullet_chars=10))
+    narrow = shared_place.open(limits=Limits(max_bullet_chars=10))
     old = (Tag(id="misc-00001", helpful=1), Remove(id="misc-00001"), Restore(id="misc-00001"))
     assert narrow.commit("default", change(*old)).skipped == ()
     assert narrow.commit("default", change(Merge(into="misc-00001", absorbed=("misc-00002",)))).skipped == ()
     new = change(add("twelve chars"), Update(id="misc-00001", content="other words"))
     assert [sentence.split(":")[0] for sentence in narrow.commit("default", new).skipped] == ["add", "update"]
     check_replayed(narrow)
-    narrow.close()
 
 
 def test_several_turns_are_stored_at_once_and_named_as_sources(store: MemoryStore) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cheatsheet.engine import playbooks
 from cheatsheet.engine.playbooks import (
     Apply,
     entries_as_operations,
@@ -137,3 +138,62 @@ def test_files_in_other_encodings(tmp_path: Path) -> None:
     for missing in (tmp_path / "none", tmp_path):
         with pytest.raises(SetupError, match="cannot be read"):
             read_file(missing)
+
+
+def lines(count: int) -> str:
+    return "".join(
+        f"- Lesson {'abcdefghijklmnop'[number]} about {'qrstuvwxyzabcdef'[number]}\n" for number in range(count)
+    )
+
+
+def test_a_large_playbook_takes_several_transactions(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playbooks, "BATCH", 3)
+    told: list[tuple[int, int]] = []
+    imported = import_playbook(
+        lines(8), source="l.md", apply=apply_to(memory), memory=memory.view, progress=lambda *at: told.append(at)
+    )
+    assert told == [(3, 8), (6, 8), (8, 8)]
+    assert (imported.batches, len(imported.added), imported.version) == (3, 8, 3)
+    assert [len(entry.operations) for entry in memory.store.journal("default")] == [3, 3, 2]
+    assert len(imported.operations) == 8
+    small = import_playbook(
+        "- One more.", source="s.md", apply=apply_to(memory), memory=memory.view, progress=lambda *at: told.append(at)
+    )
+    assert (small.batches, len(told)) == (1, 3)
+
+
+def test_whoever_is_stopped_goes_on_behind_what_was_stored(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playbooks, "BATCH", 3)
+
+    def stop(done: int, total: int) -> None:
+        if done == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_playbook(lines(8), source="l.md", apply=apply_to(memory), memory=memory.view, progress=stop)
+    assert memory.view.count_bullets() == 6
+    told: list[tuple[int, int]] = []
+    rest = import_playbook(
+        lines(8) + "- And another one\n- And a last lesson\n",
+        source="l.md",
+        apply=apply_to(memory),
+        memory=memory.view,
+        progress=lambda *at: told.append(at),
+    )
+    assert (rest.entries, rest.known, len(rest.added)) == (10, 6, 4)
+    assert told == [(9, 10), (10, 10)]
+    whole = Memory(HashingEmbedder())
+    import_playbook(
+        lines(8) + "- And another one\n- And a last lesson\n", source="l.md", apply=apply_to(whole), memory=whole.view
+    )
+    assert whole.view.bullets() == memory.view.bullets()
+
+
+def test_what_stands_twice_is_one_bullet_whatever_transaction_it_is_in(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playbooks, "BATCH", 2)
+    text = "- Check the units\n- Close the file\n- check the units.\n- Check  the units\n- Close the file\n"
+    imported = import_playbook(text, source="l.md", apply=apply_to(memory), memory=memory.view)
+    assert [bullet.content for bullet in memory.view.bullets()] == ["Check the units", "Close the file"]
+    assert (imported.added, imported.merged) == (("misc-00001", "misc-00002"), ("misc-00001", "misc-00002"))

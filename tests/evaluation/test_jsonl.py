@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cheatsheet.errors import TaskError
+from cheatsheet.errors import StoreError, TaskError
 from cheatsheet.evaluation.jsonl import Appender, encode, mend, parse
 
 # All characters, halves of surrogate pairs among them; hypothesis leaves those out unless it is asked.
@@ -125,3 +127,20 @@ def test_only_a_line_feed_ends_a_line() -> None:
 
 def test_blank_lines_carriage_returns_and_a_byte_order_mark() -> None:
     assert _values(b'\xef\xbb\xbf{"i":1}\r\n\r\n \t\n{"i":2}\r\n') == [{"i": 1}, {"i": 2}]
+
+
+def test_what_cannot_be_mended_is_told_and_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"i":1}\n{"i":2,"te')
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match=r"rows\.jsonl: No space left on device\. .* and resume"):
+            mend(path)
+    assert path.read_bytes() == b'{"i":1}\n{"i":2,"te'
+    assert [record.value for record in mend(path).records] == [{"i": 1}]
+    with pytest.raises(StoreError, match="Is a directory"):
+        mend(tmp_path)

@@ -10,15 +10,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import numpy as np
 
+from indexes.auto import AutoIndex
 from indexes.cached import CachedEmbedder, MemoryVectorCache
 from indexes.embedder import Embedder, TextKind
 from indexes.exact import ExactIndex
 from indexes.faiss_flat import FaissFlatIndex
+from indexes.faiss_pq import FaissPQIndex
 from indexes.hashing import HashingEmbedder
 from indexes.index import Hits
 from indexes.litellm_embedder import LiteLLMEmbedder
@@ -26,8 +28,35 @@ from indexes.onnx_embedder import OnnxEmbedder, Precision
 from indexes.sentence_transformer import SentenceTransformerEmbedder
 from indexes.vectors import Matrix, Vector, normalise
 
-Index = ExactIndex | FaissFlatIndex
-INDEXES: tuple[type[Index], ...] = (ExactIndex, FaissFlatIndex)
+Index = ExactIndex | FaissFlatIndex | FaissPQIndex | AutoIndex
+
+
+class EarlyPQIndex(FaissPQIndex):
+    """Has codes from few rows on, makes them anew often, and looks at as many rows as the codes name."""
+
+    kind: ClassVar[str] = "early-pq"
+    threshold: ClassVar[int] = 3
+    retrain: ClassVar[int] = 2
+    give_up: ClassVar[float] = 1.0
+
+
+class EarlyAutoIndex(AutoIndex):
+    """As `EarlyPQIndex`, in the background."""
+
+    kind: ClassVar[str] = "early-auto"
+    threshold: ClassVar[int] = 3
+    retrain: ClassVar[int] = 2
+    give_up: ClassVar[float] = 1.0
+
+
+INDEXES: tuple[type[Index], ...] = (ExactIndex, FaissFlatIndex, FaissPQIndex, AutoIndex, EarlyPQIndex, EarlyAutoIndex)
+EXACT: tuple[type[Index], ...] = (ExactIndex, FaissFlatIndex)
+
+
+def settled(index: Index) -> Index:
+    """`index`, when nothing goes on in its background any more."""
+    index.settle()
+    return index
 
 
 class NaiveIndex:

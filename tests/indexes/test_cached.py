@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from indexes.cached import CachedEmbedder, CacheKey, MemoryVectorCache
 from indexes.embedder import TextKind
-from indexes.errors import DimensionMismatchError
-from indexes.vectors import Vector
+from indexes.errors import DimensionMismatchError, NonFiniteVectorError
+from indexes.vectors import Matrix, Vector, is_unit
 from tests.indexes.implementations import CountingEmbedder
 
 
@@ -177,3 +177,47 @@ def test_many_threads_get_the_right_rows() -> None:
     assert wrong == []
     assert len(cache) == 21
     assert embedder.hits + embedder.misses == 800
+
+
+def test_loading_a_memory_does_not_push_out_what_is_at_hand() -> None:
+    """A call for more than half of the room is answered and not kept at hand."""
+    embedder, inner, _ = made(memory_items=10)
+    embedder.embed(["a question"], "query")
+    for start in range(0, 60, 6):
+        embedder.embed([f"advice {n}" for n in range(start, start + 6)])
+    asked = len(inner.calls)
+    embedder.embed(["a question"], "query")
+    assert len(inner.calls) == asked
+
+
+def test_a_vector_over_bytes_of_its_own_is_not_copied() -> None:
+    """Those of a file are; loading 100,000 of them copies none twice."""
+
+    class BytesCache(RecordingCache):
+        def get_many(self, keys: Sequence[CacheKey]) -> dict[CacheKey, Vector]:
+            return {key: np.frombuffer(row.tobytes(), dtype="<f4") for key, row in super().get_many(keys).items()}
+
+    cache = BytesCache()
+    rows = CachedEmbedder(CountingEmbedder(), cache).embed(["a"])
+    later = CachedEmbedder(CountingEmbedder(), cache)
+    assert np.array_equal(later.embed(["a"]), rows)
+    (known,) = later._recent._known.values()
+    assert isinstance(known.vector.base, bytes)
+    assert not known.vector.flags.writeable
+
+
+def test_an_embedder_that_gives_no_unit_rows_has_them_made_so_before_they_are_kept() -> None:
+    class Long(CountingEmbedder):
+        factor = 3.0
+
+        def embed(self, texts: Sequence[str], kind: TextKind = "document") -> Matrix:
+            return super().embed(texts, kind) * np.float32(self.factor)
+
+    inner, cache = Long(), RecordingCache()
+    expected = CountingEmbedder().embed(["a", "b"])
+    assert np.allclose(CachedEmbedder(inner, cache).embed(["a", "b"]), expected, atol=1e-6)
+    assert all(is_unit(vector) for vector in cache.get_many(cache.puts[0]).values())
+    inner.factor = float("nan")
+    with pytest.raises(NonFiniteVectorError):
+        CachedEmbedder(inner, cache).embed(["c"])
+    assert len(cache) == 2

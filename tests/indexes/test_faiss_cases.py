@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from indexes.errors import IndexFileError, NonFiniteVectorError
-from indexes.faiss_flat import FaissFlatIndex
+from indexes.faiss_codes import Codes, one_thread
 from indexes.numbering import Numbering
 from indexes.vectors import Matrix
 from tests.indexes.implementations import INDEXES, Index
@@ -61,7 +61,7 @@ def test_f04_ids_stay_with_their_rows_when_positions_move(make: type[Index]) -> 
 
 @every_index
 def test_f05_every_index_can_remove(make: type[Index]) -> None:
-    """No index here is a graph (HNSW), in which FAISS cannot remove; one that comes is held to this."""
+    """Also one whose codes FAISS can only rewrite: a code that goes is filled with the last, in its place."""
     index, matrix = make(8), unit_rows(50)
     index.add(range(50), matrix)
     assert index.remove(range(0, 50, 2)) == 25
@@ -69,8 +69,8 @@ def test_f05_every_index_can_remove(make: type[Index]) -> None:
 
 
 @every_index
-def test_f06_no_index_needs_training_so_few_rows_are_enough(make: type[Index]) -> None:
-    """No index here is an IVF, which must be trained on more rows than it has lists."""
+def test_f06_few_rows_are_enough_for_every_index(make: type[Index]) -> None:
+    """Also where codes have to be trained, for which FAISS wants 16 rows: below its threshold an index is exact."""
     index, matrix = make(8), unit_rows(4)
     index.add(range(4), matrix)
     assert index.search(matrix[3], 1).ids.tolist() == [3]
@@ -166,18 +166,18 @@ def test_f17_a_long_vector_does_not_win_by_its_length(make: type[Index]) -> None
 def test_searching_with_one_thread_leaves_the_thread_number_of_others_alone() -> None:
     import faiss
 
-    index = FaissFlatIndex(8)
-    index.add(range(100), unit_rows(100))
+    codes = Codes.trained(unit_rows(100), 100)
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(before + 1)
     try:
         seen: list[int] = []
-        with index._one_thread():
+        with one_thread():
             seen.append(faiss.omp_get_max_threads())
             other = threading.Thread(target=lambda: seen.append(faiss.omp_get_max_threads()))
             other.start()
             other.join()
-        index.search(unit_rows(1)[0], 3)
+        codes.append(unit_rows(100))
+        codes.nearest(unit_rows(1)[0], 3)
         assert seen[0] == 1
         assert seen[1] > 1 or before == 1
         assert faiss.omp_get_max_threads() == before + 1

@@ -18,7 +18,8 @@ import pytest
 from indexes.errors import EmbedderUnavailableError
 from indexes.model_folder import packaged_folder
 from indexes.onnx_embedder import OnnxEmbedder
-from indexes.onnx_folder import INT8_MODEL, MODEL, read_export, stamp_of
+from indexes.onnx_folder import INT8_MODEL, MODEL, TOKENIZER, WEIGHTS, read_export, stamp_of
+from indexes.onnx_session import OnnxSession
 from tests.indexes.implementations import default_embedder, exported_embedder, exports
 
 TEXTS = [
@@ -70,7 +71,7 @@ def test_int8_is_near_and_has_a_name_of_its_own(place: Path) -> None:
     cosines = (rows * exported_embedder("fp32").embed(TEXTS)).sum(axis=1)
     assert exported_embedder("int8").model_id == "all-MiniLM-L6-v2+int8"
     assert 0.9 < cosines.min() < 0.9999
-    assert (place / INT8_MODEL).stat().st_size < (place / MODEL).stat().st_size / 2
+    assert (place / INT8_MODEL).stat().st_size < (place / WEIGHTS).stat().st_size / 2
 
 
 @pytest.mark.usefixtures("place")
@@ -115,12 +116,48 @@ def test_a_model_that_changed_is_not_served_from_its_old_export(place: Path, mod
     assert read_export(place, source) is None
 
 
-@pytest.mark.parametrize("name", [MODEL, "tokenizer.json", "export.json"])
+@pytest.mark.parametrize("name", [MODEL, WEIGHTS, TOKENIZER, "export.json"])
 def test_an_export_that_lacks_a_file_is_none(place: Path, model: Path, tmp_path: Path, name: str) -> None:
     copy = tmp_path / "export"
     shutil.copytree(place, copy)
     (copy / name).unlink()
     assert read_export(copy, model) is None
+
+
+def test_an_export_that_was_cut_is_none(place: Path, model: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "export"
+    shutil.copytree(place, copy)
+    os.truncate(copy / WEIGHTS, (copy / WEIGHTS).stat().st_size - 1)
+    assert read_export(copy, model) is None
+
+
+def test_an_export_of_an_earlier_version_is_still_used(place: Path, model: Path, tmp_path: Path) -> None:
+    """One file held graph and weights, and sizes were not noted."""
+    import onnx
+
+    copy = tmp_path / "export"
+    shutil.copytree(place, copy, ignore=shutil.ignore_patterns(INT8_MODEL))
+    onnx.save(onnx.load(copy / MODEL), copy / MODEL, save_as_external_data=False)
+    (copy / WEIGHTS).unlink()
+    about = json.loads((copy / "export.json").read_text())
+    del about["sizes"]
+    (copy / "export.json").write_text(json.dumps(about))
+    exported = read_export(copy, model)
+    assert exported is not None
+    rows = OnnxSession(exported, copy).embed(TEXTS[:3], "document")
+    assert np.abs(rows - exported_embedder("fp32").embed(TEXTS[:3])).max() < 1e-6
+
+
+@pytest.mark.parametrize("name", [MODEL, TOKENIZER])
+def test_a_damaged_file_is_named_with_what_to_do(place: Path, model: Path, tmp_path: Path, name: str) -> None:
+    """Its size is right, so that only loading tells."""
+    copy = tmp_path / "export"
+    shutil.copytree(place, copy)
+    (copy / name).write_bytes(bytes((copy / name).stat().st_size))
+    exported = read_export(copy, model)
+    assert exported is not None
+    with pytest.raises(EmbedderUnavailableError, match=rf"'{name}' of the export of .* Delete the folder '{copy}'"):
+        OnnxSession(exported, copy).embed(["a text"], "document")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99}', "null"])
@@ -132,9 +169,11 @@ def test_an_export_that_cannot_be_read_is_none(place: Path, model: Path, tmp_pat
 
 
 def test_an_export_with_other_vectors_is_not_kept(monkeypatch: pytest.MonkeyPatch, place: Path, tmp_path: Path) -> None:
-    monkeypatch.setattr(
-        "indexes.onnx_export._write_graph", lambda _model, _about, path: shutil.copy(place / MODEL, path)
-    )
+    def copied(_model: object, _about: object, path: Path) -> None:
+        for name in (MODEL, WEIGHTS):
+            shutil.copy(place / name, path.with_name(name))
+
+    monkeypatch.setattr("indexes.onnx_export._write_graph", copied)
     monkeypatch.setattr("indexes.onnx_export.TOLERANCE", -1.0)
     with pytest.raises(EmbedderUnavailableError, match="gives other vectors than the model itself"):
         OnnxEmbedder(cache=tmp_path).embed(["a text"])

@@ -23,6 +23,7 @@ from cheatsheet.interfaces.doctor import CHECKS, examine
 from cheatsheet.interfaces.finding import Finding, Found
 from cheatsheet.memory.sqlite.migrations import MIGRATIONS
 from cheatsheet.settings import Settings, load_settings
+from indexes.faiss_flat import FaissFlatIndex
 from tests.indexes.implementations import exported_embedder
 
 KEY = "sk-abcdefghijklmnop1234"
@@ -103,6 +104,7 @@ def test_whatever_is_found_wrong_is_told_how_to_mend(home: Path) -> None:
         "state": "warning",
         "entities": "error",
         "home files": "warning",
+        "files": "warning",
     }
     assert all(finding.mend for finding in findings if finding.level != "ok")
 
@@ -229,11 +231,21 @@ def test_journal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with db:
         db.execute("UPDATE bullets SET content = 'forged' WHERE number = 1")
     db.close()
-    wrong = one("journal", home, full=True)
-    assert (wrong.level, wrong.text) == (
-        "error",
-        "default has bullets: 1, experiences: 2; the journal leads to others.",
-    )
+    for full in (False, True):
+        monkeypatch.setattr("cheatsheet.interfaces.doctor_memory._REPLAYED", 1_000)
+        wrong = found("journal", home, full=full)
+        assert {(finding.level, finding.text.partition(":")[0]) for finding in wrong} == {("error", "default")}
+        assert all("restore a backup" in finding.mend for finding in wrong)
+
+
+def test_a_compacted_journal_is_no_damage(home: Path) -> None:
+    learnt(home)
+    with cheatsheet.open(home / "memory.db", embedder="hashing") as memory:
+        for number in range(30):
+            memory.learn("Where is it?", "on page 7", feedback="right", turn_id=f"turn {number}")
+        assert memory.vacuum(keep_days=0).since > 0
+    for full in (False, True):
+        assert [finding.level for finding in found("journal", home, full=full)] == ["ok"]
 
 
 def test_embedder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,22 +289,148 @@ def test_an_embedder_that_was_exported(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "package", "more"),
-    [("index", "faiss", {}), ("embedder", "sentence_transformers", {"embedder": "auto"})],
+    ("check", "package", "more", "level"),
+    [
+        ("index", "faiss", {}, "warning"),  # a memory of usual size is searched without it
+        ("index", "faiss", {"index": "faiss"}, "error"),
+        ("index", "faiss", {"index": "pq"}, "error"),
+        ("embedder", "sentence_transformers", {"embedder": "auto"}, "error"),
+        ("memory", "psycopg", {"path": "postgresql://somewhere/db"}, "error"),
+    ],
 )
 def test_packages_that_are_not_installed(
-    home: Path, monkeypatch: pytest.MonkeyPatch, check: str, package: str, more: dict[str, str]
+    home: Path, monkeypatch: pytest.MonkeyPatch, check: str, package: str, more: dict[str, str], level: str
 ) -> None:
     real = sys.modules["importlib.util"].find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *a: None if name == package else real(name, *a))
     finding = one(check, home, **more)
-    assert finding.level == "error"
+    assert finding.level == level
     assert finding.mend.startswith("pip install")
 
 
 def test_index(home: Path) -> None:
     assert one("index", home, index="exact").text == "exact needs no library."
+    assert one("index", home, index="pq").text == "pq searches; faiss is installed."
     assert one("index", home, full=True).level == "ok"
+    nowhere = one("index", home, index="pgvector")
+    assert (nowhere.level, "not kept by one" in nowhere.mend) == ("error", True)
+    assert one("index", home, path="postgresql://somewhere/db").text == "pgvector searches, on the server."
+
+
+def test_a_library_that_is_there_and_cannot_be_loaded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise ImportError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.setattr(FaissFlatIndex, "__init__", refused)
+    finding = one("index", home, full=True)
+    assert (finding.level, finding.mend.split()[:2]) == ("error", ["pip", "install"])
+    assert finding.text == "faiss is installed, and cannot be loaded: libgomp.so.1: cannot open shared object file."
+
+
+@pytest.fixture
+def saved(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the indexes of a memory that is large enough to keep them."""
+    monkeypatch.setattr("cheatsheet.memory.search.index_file.LEAST_ROWS", 1)
+    file = learnt(home)
+    with cheatsheet.open(file, embedder="hashing") as memory:
+        memory.recall("Where is my parcel?")
+    return home / "memory.db.index"
+
+
+def test_a_saved_index(home: Path, saved: Path) -> None:
+    assert sorted(path.suffix for path in saved.iterdir()) == [".bullets", ".experiences"]
+    unread = one("saved index", home)
+    assert (unread.level, unread.mend) == ("ok", "`cheatsheet doctor --full` does that.")
+    assert one("saved index", home, full=True).text.startswith(f"{saved} holds what is active; ")
+    assert "There is none" in one("saved index", home, keep_index=False).text
+
+
+def test_a_damaged_index_is_told_and_left_as_it_is(home: Path, saved: Path) -> None:
+    file = next(saved.glob("*.bullets"))
+    file.write_bytes(file.read_bytes()[:-1])
+    before = files(home)
+    (finding,) = found("saved index", home, full=True)
+    assert (finding.level, finding.mend) == (
+        "warning",
+        "Nothing has to be done: it is built anew when something is next looked for.",
+    )
+    assert str(file) in finding.text
+    assert files(home) == before
+
+
+@pytest.mark.usefixtures("saved")
+def test_an_index_without_its_memory_makes_none(home: Path) -> None:
+    (home / "memory.db").unlink()
+    finding = one("saved index", home, full=True)
+    assert (finding.level, finding.mend) == ("ok", "")
+    assert not (home / "memory.db").exists()
+
+
+def test_search(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert one("search", home).text == "Vectors find; words are not looked for."
+    assert one("search", home, search="hybrid").text == "Vectors and words (SQLite FTS5) find."
+    assert "full text" in one("search", home, search="hybrid", path="postgresql://somewhere/db").text
+    monkeypatch.setattr("cheatsheet.interfaces.doctor_search._has_fts5", lambda: False)
+    without = one("search", home, search="hybrid")
+    assert (without.level, without.mend.startswith("Use search='vectors'")) == ("error", True)
+
+
+def test_a_server_is_asked_only_in_full(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    asked: list[str] = []
+    monkeypatch.setattr("psycopg.connect", lambda *given, **more: asked.append(given[0]))
+    address = f"postgresql://mara:{KEY}@somewhere/db"
+    finding = one("memory", home, path=address)
+    assert finding.text == "postgresql://mara@somewhere/db is asked when it is needed."
+    assert found("journal", home, path=address) == []
+    assert asked == []
+
+
+def test_a_server_that_cannot_be_reached(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    finding = one("memory", home, path=f"postgresql:///db?host={tmp_path}", full=True, busy_timeout_s=1)
+    assert (finding.level, finding.text) == ("error", "This cannot be used.")
+    assert str(tmp_path) in finding.mend
+
+
+@pytest.mark.parametrize("pgvector", ["0.8.1", ""])
+def test_what_a_server_says(home: Path, monkeypatch: pytest.MonkeyPatch, pgvector: str) -> None:
+    looking = pytest.importorskip("cheatsheet.memory.postgres.looking", reason="psycopg is not installed")
+    seen = looking.Seen(shown="postgresql://x/db", schema="s", version="18.0", has_memory=True, pgvector=pgvector)
+    monkeypatch.setattr(looking, "look", lambda url, timeout_s: seen)
+    answers, *more = found("memory", home, path="postgresql://x/db", full=True)
+    assert answers.text == "postgresql://x/db answers: PostgreSQL 18.0; it holds a memory in schema s."
+    assert [(finding.level, "pgvector" in finding.mend) for finding in more] == ([] if pgvector else [("error", True)])
+    assert len(found("memory", home, path="postgresql://x/db", full=True, index="faiss")) == 1
+
+
+def test_files(home: Path, tmp_path: Path) -> None:
+    assert one("files", home).text == "What lies in the home and beside the memory is private."
+    (home / "replies").mkdir()
+    (home / "replies" / "cache.db").touch(mode=0o644)
+    assert one("files", home).level == "ok", "the home is shut"
+    home.chmod(0o755)
+    finding = one("files", home)
+    assert (finding.level, finding.mend) == ("warning", f"chmod 700 {home}")
+    assert "replies/cache.db" in finding.text
+
+
+def test_files_beside_a_memory_elsewhere(home: Path, tmp_path: Path) -> None:
+    place = tmp_path / "shared"
+    place.mkdir(mode=0o755)
+    memory = learnt(home).rename(place / "memory.db")
+    wal, index = place / "memory.db-wal", place / "memory.db.index"
+    index.mkdir()
+    wal.touch(mode=0o600)
+    assert one("files", home, path=str(memory)).level == "ok"
+    (index / "a.bullets").touch(mode=0o644)
+    wal.chmod(0o640)
+    finding = one("files", home, path=str(memory))
+    assert finding.level == "warning"
+    assert "2 files in it: memory.db-wal, memory.db.index/a.bullets." in finding.text
+    assert finding.mend == f"chmod 600 {wal} {index / 'a.bullets'}"
+    place.chmod(0o700)
+    assert one("files", home, path=str(memory)).level == "ok"
 
 
 def test_models(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cheatsheet.engine.engine import Engine
 from cheatsheet.memory.formats import FORMATS, read_playbook
+from cheatsheet.memory.history.journal import Committed
 from tests.interfaces.shell import Shell
 
 ACE = (
@@ -149,3 +152,26 @@ def test_preloading_again_adds_nothing_and_a_change_only_itself(shell: Shell) ->
     (changed,) = shell.json("preload", "notes.md")
     assert (changed["known"], len(changed["added"])) == (3, 1)
     assert len(shell.json("show")) == 6
+
+
+def test_an_import_that_is_stopped_tells_what_was_stored(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cheatsheet.engine.playbooks.BATCH", 2)
+    monkeypatch.setenv("CHEATSHEET_INDEX", "exact")
+    Path("long.md").write_text(
+        "".join(f"- Lesson number {'abcdefg'[n]} of {7 * n}\n" for n in range(7)), encoding="utf-8"
+    )
+    apply = Engine.apply
+
+    def stopped(engine: Engine, *given: Any, **how: Any) -> Committed:
+        if engine.stats().bullets == 4:
+            raise KeyboardInterrupt
+        return apply(engine, *given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "apply", stopped)
+        code, out, err = shell("import", "long.md")
+    assert (code, out) == (130, "")
+    assert "imported: 2 of 7 entries" in err
+    assert "Stopped. New bullets stored so far: 4. Give the same command again to go on behind them." in err
+    (told,) = shell.json("import", "long.md")
+    assert (told["known"], len(told["added"]), told["transactions"]) == (4, 3, 2)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from cheatsheet.errors import ModelUnavailableError
 from cheatsheet.memory.bullet import RESTATEMENT
 from cheatsheet.memory.history.sheet import replay
+from cheatsheet.memory.likeness import grow as growing
 from cheatsheet.memory.likeness.consolidate import Consolidated, consolidate
 from cheatsheet.memory.operations import Add, Draft, Merge, Tag, Update
+from indexes.hashing import HashingEmbedder
 from tests.memory.strategies import drafts
 from tests.memory.worlds import NOW, AllAlike, Memory, add
 
@@ -192,3 +194,22 @@ def test_the_outcome_does_not_depend_on_what_was_asked_before(alike: Memory) -> 
     alike.view.nearest_bullets("anything", 3)
     alike.commit(Tag(id="misc-00009", uses=1))
     assert consolidate(alike.view, threshold=0.9) == first
+
+
+words = st.lists(
+    st.sampled_from("check units file close round end never always the of".split()), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=40)
+@given(known=st.lists(words.map(" ".join), max_size=14), threshold=st.sampled_from([0.0, 0.5, 0.8, 0.9, 1.0]))
+def test_looking_up_all_bullets_at_once_gives_what_one_by_one_gives(known: list[str], threshold: float) -> None:
+    memory = Memory(HashingEmbedder())
+    memory.commit(*map(add, known))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growing, "LOOKED_UP_TOGETHER", 1_000)
+        one_by_one = consolidate(memory.view, threshold=threshold)
+        patch.setattr(growing, "LOOKED_UP_TOGETHER", 1)
+        together = consolidate(memory.view, threshold=threshold)
+    assert together == one_by_one
+    memory.store.close()

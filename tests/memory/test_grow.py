@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cheatsheet.errors import ModelUnavailableError
-from cheatsheet.memory.bullet import RESTATEMENT
+from cheatsheet.memory.bullet import RESTATEMENT, Bullet
+from cheatsheet.memory.likeness import grow as growing
 from cheatsheet.memory.likeness.grow import CANDIDATES, grow
 from cheatsheet.memory.likeness.merger import lost_facts
 from cheatsheet.memory.likeness.sameness import fold
 from cheatsheet.memory.operations import Add, Draft, Merge, Remove, Tag, Update
+from cheatsheet.memory.view import Scored
+from indexes.hashing import HashingEmbedder
 from tests.memory.strategies import drafts
 from tests.memory.worlds import NOW, AllAlike, Memory, add
 
@@ -303,3 +306,43 @@ def test_a_failed_merge_changes_nothing(memory: Memory) -> None:
     )
     assert memory.view.bullets() == before
     assert len(memory.store.journal("default")[-1].notes) == 4
+
+
+words = st.lists(
+    st.sampled_from("check units file close round end never always the of".split()), min_size=1, max_size=5
+)
+texts = st.lists(words.map(" ".join), max_size=14)
+
+
+@settings(max_examples=40)
+@given(batch=texts, known=texts, threshold=st.sampled_from([0.0, 0.5, 0.8, 0.9, 1.0]))
+def test_looking_up_a_batch_at_once_gives_what_one_by_one_gives(
+    batch: list[str], known: list[str], threshold: float
+) -> None:
+    memory = Memory(HashingEmbedder())
+    memory.commit(*map(add, known))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growing, "LOOKED_UP_TOGETHER", 1_000)
+        patch.setattr(growing, "ROWS_AT_ONCE", 1)
+        one_by_one = memory.grow(*map(add, batch), threshold=threshold)
+        patch.setattr(growing, "LOOKED_UP_TOGETHER", 1)
+        patch.setattr(growing, "ROWS_AT_ONCE", 5)
+        together = memory.grow(*map(add, batch), threshold=threshold)
+    assert together == one_by_one
+    memory.store.close()
+
+
+def test_what_is_like_nothing_is_not_looked_up(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.commit(add("Check the units"))
+    asked: list[str] = []
+    nearest = memory.view.nearest_bullets
+
+    def counted(text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Bullet]]:
+        asked.append(text)
+        return nearest(text, k, min_score=min_score)
+
+    monkeypatch.setattr(memory.view, "nearest_bullets", counted)
+    monkeypatch.setattr(growing, "LOOKED_UP_TOGETHER", 2)
+    grown = memory.grow(add("Deploy on Mondays only"), add("check the units."))
+    assert [type(operation) for operation in grown.operations] == [Add, Merge]
+    assert asked == ["check the units."]

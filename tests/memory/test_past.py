@@ -15,9 +15,9 @@ from cheatsheet.errors import OperationError, StoreCorruptError
 from cheatsheet.memory.experience import Experience, Feedback
 from cheatsheet.memory.history.blame import Touch, blame, touches_of
 from cheatsheet.memory.history.journal import Change, JournalEntry
-from cheatsheet.memory.history.past import Difference, as_of, difference, roll_back, rollback_operations, version_at
+from cheatsheet.memory.history.past import Difference, History, difference, roll_back, rollback_operations
 from cheatsheet.memory.history.past_view import PastView
-from cheatsheet.memory.history.sheet import Sheet, replay
+from cheatsheet.memory.history.sheet import Sheet
 from cheatsheet.memory.operations import Add, Merge, Operation, Remove, Restore, Tag, Update
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 from cheatsheet.memory.view import BulletOrder, MemoryView
@@ -47,8 +47,12 @@ def journal(store: SqliteStore) -> Sequence[JournalEntry]:
     return store.journal("default")
 
 
+def past_of(store: SqliteStore) -> History:
+    return History.of(store, "default")
+
+
 def now(store: SqliteStore) -> Sheet:
-    return replay(journal(store))
+    return past_of(store).as_of()
 
 
 # A place in the past
@@ -85,7 +89,7 @@ def past(memory: Memory) -> SqliteStore:
     ],
 )
 def test_a_place_is_a_version_a_time_or_a_turn(past: SqliteStore, given: int | str | datetime, version: int) -> None:
-    assert version_at(journal(past), given) == version
+    assert past_of(past).version_at(given) == version
 
 
 @pytest.mark.parametrize(
@@ -102,15 +106,15 @@ def test_a_place_is_a_version_a_time_or_a_turn(past: SqliteStore, given: int | s
 )
 def test_a_place_that_is_none_is_told_with_those_there_are(past: SqliteStore, given: int | str, sentence: str) -> None:
     with pytest.raises(OperationError) as told:
-        version_at(journal(past), given)
+        past_of(past).version_at(given)
     assert sentence in str(told.value)
     assert "Versions go from 1 (2026-01-05 00:00) to 4 (2026-01-06 01:00)" in str(told.value)
 
 
 def test_a_memory_without_a_past_has_version_0_only() -> None:
-    assert version_at([], "0") == 0
+    assert History([]).version_at("0") == 0
     with pytest.raises(OperationError, match="no history yet"):
-        version_at([], 1)
+        History([]).version_at(1)
 
 
 # As of
@@ -125,14 +129,14 @@ def test_as_of_a_version_is_the_memory_of_that_version(batches: Batches) -> None
         write(store, *batch, turns=turns)
         bullets = {bullet.id: bullet for bullet in store.bullets("default", status=None)}
         seen.append(replace(now(store), bullets=bullets, standings=store.standings("default")))
-    assert [as_of(journal(store), version) for version in range(len(seen))] == seen
+    assert [past_of(store).as_of(version) for version in range(len(seen))] == seen
     store.close()
 
 
 def test_a_journal_that_something_else_changed_is_told(past: SqliteStore) -> None:
     entry = journal(past)[0].model_copy(update={"operations": (Tag(id="misc-00009", uses=1),)})
     with pytest.raises(StoreCorruptError, match="Version 1 of the journal holds an operation that cannot have taken"):
-        as_of([entry], 4)
+        History([entry]).as_of(4)
 
 
 # Difference
@@ -157,7 +161,7 @@ def test_every_kind_of_change_is_told(memory: Memory) -> None:
         Restore(id="exp-00002"),
         turns=1,
     )
-    told = difference(as_of(journal(store), before), now(store))
+    told = difference(past_of(store).as_of(before), now(store))
     names = {
         name: [
             getattr(value, "id", value) if not hasattr(value, "after") else value.after.id
@@ -182,7 +186,7 @@ def test_every_kind_of_change_is_told(memory: Memory) -> None:
     assert told.reworded[0].edits == {"content": ("reworded", "in other words")}
     assert told.recounted[0].edits == {"helpful": (0, 1), "uses": (0, 2)}
     assert told.altered[0].edits == {"section": ("others", "meta_strategies"), "tags": ((), ("t",))}
-    back = difference(now(store), as_of(journal(store), before))
+    back = difference(now(store), past_of(store).as_of(before))
     assert [bullet.id for bullet in back.gone] == ["misc-00007"]
     assert [bullet.id for bullet in back.archived] == ["misc-00004"]
     assert back.experiences_gone == ("exp-00003",)
@@ -209,7 +213,7 @@ def test_rolled_back_it_is_what_it_was_and_rolling_back_that_brings_the_present_
         write(store, *batch, turns=turns, hours=100)
     present, newest = now(store), store.version("default")
     target = data.draw(st.sampled_from([*range(len(batches)), len(batches)]))
-    then = as_of(journal(store), target)
+    then = past_of(store).as_of(target)
 
     committed = roll_back(store, "default", target, at=NOW + timedelta(days=9))
     assert (committed.skipped, committed.entry.cause) == ((), "rollback")
@@ -328,6 +332,19 @@ def test_blame_follows_a_survivor_no_longer_than_until_the_bullet_is_back(memory
     ]
 
 
+def test_a_bullet_that_was_brought_back_as_a_merged_one_can_be_blamed(memory: Memory) -> None:
+    """What it is to live on in does not change with it, so that nothing of that one is told."""
+    store = memory.store
+    write(store, add("a"), add("b"))
+    bullet = store.bullet("default", "misc-00001")
+    assert bullet is not None
+    state = bullet.model_dump(mode="json")
+    write(store, Restore(id=bullet.id, state=state | {"status": "merged", "metadata": {"merged_into": "misc-00002"}}))
+    write(store, Restore(id=bullet.id, state=state))
+    changes = [(version, "misc-00001", what) for version, what in enumerate(("add", "restore", "restore"), start=1)]
+    assert told(blame(store, "default", "misc-00001")) == changes
+
+
 def test_bullets_that_take_each_other_in_by_turns_can_be_blamed(memory: Memory) -> None:
     store = memory.store
     then = write(store, add("a"), add("b"))
@@ -388,7 +405,7 @@ def test_the_past_is_seen_as_it_was_seen_then(batches: Batches, more: Batches) -
     then, version = seen(memory.view), memory.view.version
     for batch, turns in more:
         write(memory.store, *batch, turns=turns, hours=100)
-    sheet = as_of(journal(memory.store), version)
+    sheet = past_of(memory.store).as_of(version)
     view = PastView(memory.store, sheet, memory.embedder, namespace="default", version=version)
     assert seen(view) == then
     memory.store.close()

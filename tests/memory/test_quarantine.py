@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from cheatsheet.memory.gate.guard import PROPOSED_FOR
 from cheatsheet.memory.history.journal import Cause
 from cheatsheet.memory.incoming.quarantine import QUARANTINED, Quarantined, QuarantinePolicy, is_quarantined, quarantine
+from cheatsheet.memory.likeness.grow import LOOKED_UP_TOGETHER
 from cheatsheet.memory.operations import Add, Draft, Merge, Operation, Remove, Restore, Tag, Update
 from tests.memory.strategies import operations
 from tests.memory.worlds import Memory, add
@@ -64,7 +67,6 @@ def test_untrusted_sources_and_causes(draft: dict[str, object], cause: Cause, wh
         (add(EVIL), SIGNS, "user"),  # what a person does by hand is the person's matter
         (add(EVIL), UNTRUSTED, "turn"),  # signs are not asked for
         (add(EVIL, status="archived"), SIGNS, "agent"),
-        (add("CHECK the unit", sources=("mcp",)), UNTRUSTED, "agent"),  # it is served already
         (Tag(id="misc-00001", helpful=1), UNTRUSTED, "import"),
         (Remove(id="misc-00001"), UNTRUSTED, "import"),
         (Update(id="misc-00001", pinned=True), UNTRUSTED, "import"),
@@ -75,6 +77,30 @@ def test_untrusted_sources_and_causes(draft: dict[str, object], cause: Cause, wh
 )
 def test_what_passes(operation: Operation, policy: QuarantinePolicy, cause: Cause) -> None:
     assert held(operation, policy=policy, cause=cause) == Quarantined((operation,))
+
+
+@pytest.mark.parametrize("more", [0, LOOKED_UP_TOGETHER])
+def test_what_is_served_already_passes_and_not_all_that_is_served_is_read(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, more: int
+) -> None:
+    memory.commit(add("Check the unit."), add("Use the red form."), add("Use the old form."))
+    memory.commit(Remove(id="misc-00003"))
+    monkeypatch.setattr(memory.store, "bullets", _only_archived(memory.store.bullets))
+    known, others = add("CHECK the unit"), [add("Use the old form."), *(add(f"Ask desk {n}.") for n in range(more))]
+    result = quarantine([known, *others, known], memory.view, UNTRUSTED, cause="import")
+    passed = [operation for operation in result.operations if operation == known]
+    assert len(passed) == 2
+    kept = [operation for operation in result.operations if isinstance(operation, Add) and operation not in passed]
+    assert [operation.draft.status for operation in kept] == ["archived"] * more
+    assert len(result.notes) == 1 + more
+
+
+def _only_archived(read: Callable[..., object]) -> Callable[..., object]:
+    def bullets(namespace: str, *, status: str = "active", **more: object) -> object:
+        assert status == "archived", "reading all that is served takes longer the more there is"
+        return read(namespace, status=status, **more)
+
+    return bullets
 
 
 def test_new_words_change_no_bullet() -> None:

@@ -24,6 +24,8 @@ CHANGE = Change(
     at=datetime(2026, 1, 5, tzinfo=UTC), cause="user", operations=(Add(draft=Draft(content="Check the units.")),)
 )
 
+NEWEST = len(migrations.MIGRATIONS)
+
 DRAFT = {"content": "Check units.", "section": "exp"}
 BULLET = ("exp-00001", "exp", "Check units.")
 
@@ -48,7 +50,7 @@ def write_garbage(path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "error", "sentence"),
     [
-        (write_newer, StoreVersionError, "schema 99; this version of Cheatsheet knows up to 2"),
+        (write_newer, StoreVersionError, f"schema 99; this version of Cheatsheet knows up to {NEWEST}"),
         (write_foreign, StoreCorruptError, "a SQLite file of another program"),
         (write_garbage, StoreCorruptError, "It was left as it is"),
     ],

@@ -77,6 +77,12 @@ class FakeMemory:
     def nearest_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
         return ()
 
+    def relevant_bullets(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Bullet]]:
+        return ()
+
+    def relevant_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
+        return ()
+
 
 def said(text: str, outcome: Outcome = Outcome.OK) -> Reply:
     return Reply(text=text, outcome=outcome, model="fake", usage=Usage(prompt_tokens=10, completion_tokens=5, calls=1))

@@ -45,7 +45,7 @@ def adapt(
     batch_size: int = 1,
     setup: Mapping[str, Any] | None = None,
     resume: bool = False,
-    memory_file: str | Path = "given",
+    memory_shown: str = "given",
     progress: Progress | None = None,
     check: Callable[[], None] | None = None,
     clock: Callable[[], float] = time.perf_counter,
@@ -61,7 +61,7 @@ def adapt(
         batch_size: so many questions are answered with the same memory, then learnt together.
         setup: what else changes the results, such as the model; it must be the same on a resume. No keys in here.
         resume: go on with the adaptation in `folder`; where none was begun, begin it.
-        memory_file: as the user knows it, for messages.
+        memory_shown: where the memory is, as the user knows it, for messages.
         check: called before anything is written or asked; raises what stops the adaptation, such as a missing key.
         clock: seconds, for the time that a failed call took.
         now: the time at which it is begun; it tells two adaptations of one memory apart.
@@ -95,7 +95,7 @@ def adapt(
         spec = place.begin(wanted, resume=resume)
         course = Course(
             memory=memory,
-            memory_file=Path(memory_file),
+            memory_shown=memory_shown,
             spec=spec,
             folder=place.path,
             steps=Steps(place.path / "steps.jsonl"),

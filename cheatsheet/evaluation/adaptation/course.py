@@ -90,12 +90,13 @@ class Course:
     """An adaptation on its way.
 
     Attributes:
+        memory_shown: where the memory is, for messages.
         job: of every stream, but for its questions.
         streams: those that were begun.
     """
 
     memory: Learner
-    memory_file: Path
+    memory_shown: str
     spec: AdaptSpec
     folder: Path
     steps: Steps
@@ -166,7 +167,7 @@ class Course:
         what = kind.__name__.lower()
         stream = kind.found(
             f"epoch {number}, {what}",
-            Place(rows=self.folder / "epochs" / str(number) / f"{what}.jsonl", memory=self.memory_file),
+            Place(rows=self.folder / "epochs" / str(number) / f"{what}.jsonl", memory=self.memory_shown),
             replace(self.job, samples=task.samples, closed=closed),
             turns=self.spec.turns(number),
         )

@@ -21,10 +21,10 @@ Asked = tuple[int, Sample]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a stream keeps its rows, and where its memory is."""
+    """Where a stream keeps its rows, and where its memory is, as the user knows it."""
 
     rows: Path
-    memory: Path
+    memory: str
 
 
 class Lessons(Stream[Learner]):

@@ -18,7 +18,7 @@ from cheatsheet.evaluation.runs.rows import Row
 from cheatsheet.memory.bullet import Bullet
 from cheatsheet.memory.experience import Experience, Standing
 from cheatsheet.memory.history.journal import JournalEntry
-from cheatsheet.memory.history.sheet import replay
+from cheatsheet.memory.history.past import History
 from cheatsheet.memory.operations import Merge
 from cheatsheet.memory.sqlite.sqlite_store import SqliteStore
 
@@ -114,11 +114,11 @@ class _Kept:
 def _read(path: Path, arm: str) -> _Kept:
     with _copied(path) as copy, closing(SqliteStore(copy, synchronous="normal")) as store:
         for namespace in store.namespaces():
-            journal = store.journal(namespace)
-            if any(entry.turn_id.startswith(f"{arm}:") for entry in journal):
-                sheet = replay(journal)
+            history = History.of(store, namespace)
+            if any(entry.turn_id.startswith(f"{arm}:") for entry in history.journal):
+                sheet = history.as_of()
                 found = {one.id: one for one in store.experiences(namespace, status=None)}
-                return _Kept(journal, sheet.bullets, sheet.standings, found)
+                return _Kept(history.journal, sheet.bullets, sheet.standings, found)
     raise StoreError(f"The memory {path} knows no question of {arm!r}: it was removed, replaced or set back.")
 
 

@@ -94,7 +94,7 @@ class CellStream(Stream[Memory]):
 
     def live_on(self) -> MemoryStats:
         """Ask until nothing is left, or the coordinator wishes it otherwise; what is in the memory then."""
-        memory = self.cell.open_memory(self.cell.arm_at(self.asking), self.place.memory)
+        memory = self.cell.open_memory(self.cell.arm_at(self.asking), self.cell.place.memory)
         try:
             self.live(memory)
             return memory.stats()

@@ -160,13 +160,18 @@ class RunFolder:
         """All of it or nothing: a torn `run.json` would make the folder useless."""
         content = {"fingerprint": spec.fingerprint(), "spec": spec.model_dump(mode="json")}
         unfinished = self.path / _UNFINISHED_SPEC
-        with unfinished.open("wb") as file:
-            file.write(
-                json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", errors="backslashreplace") + b"\n"
-            )
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(self.path / _SPEC)
+        text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        try:
+            with unfinished.open("wb") as file:
+                file.write(text.encode("utf-8", errors="backslashreplace"))
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(self.path / _SPEC)
+        except OSError as error:
+            raise TaskError(
+                f"The run cannot be described in {self.path / _SPEC}: {error.strerror}. Free some space, or choose "
+                f"another folder."
+            ) from error
 
 
 def _adapts(stored: Mapping[str, Any]) -> bool:

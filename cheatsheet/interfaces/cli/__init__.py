@@ -38,6 +38,22 @@ COMMANDS = {
     "refine": ("upkeep:refine", "Archive what is expired, harmful or over the limits; nothing is destroyed."),
     "archive": ("upkeep:archive", "Take bullets or experiences out of service; `restore` brings them back."),
     "restore": ("upkeep:restore", "Bring archived bullets or experiences back into service."),
+    "backup": (
+        "keeping:backup",
+        "Copy the memory to a file, while others read and write it; the copy is a memory of its own.",
+    ),
+    "verify": (
+        "keeping:verify",
+        "Check that the memory is what its journal tells, with all that is kept beside it; exit code 1 if it is not.",
+    ),
+    "vacuum": (
+        "keeping:vacuum",
+        "Forget of the past what explains nothing that lives, and give back the room; the memory stays as it is.",
+    ),
+    "migrate": (
+        "moving:migrate",
+        "Copy a whole memory with its past to an empty place: from a file to PostgreSQL, back, or among their like.",
+    ),
     "history": ("past:history", "Show the journal: every change of a memory, newest first."),
     "blame": (
         "past:blame",

@@ -91,7 +91,7 @@ def adapt(
             batch_size=batch_size,
             setup=_setup(settings),
             resume=resume,
-            memory_file=settings.memory_path,
+            memory_shown=settings.memory_shown,
             progress=progress_on(sys.stderr),
             check=getattr(model, "check", None),
         )

@@ -81,7 +81,7 @@ def _print(found: AgentContext, *, explain: bool) -> None:
 
 def _open(settings: Settings, opened: ExitStack) -> Engine | None:
     """The memory, closed at the end; None where there is no file yet."""
-    if not Path(settings.memory_path).is_file():
+    if not settings.on_postgres and not Path(settings.memory_path).is_file():
         return None
     from cheatsheet.interfaces.wiring import Given, build_engine
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ from cheatsheet.settings import ENV_PREFIX, Settings
 # What a command works with is imported when it runs, so that `--help` answers at once.
 if TYPE_CHECKING:
     from cheatsheet.memory.bullet import Bullet
-    from cheatsheet.memory.history.journal import JournalEntry
+    from cheatsheet.memory.history.past import History
     from cheatsheet.memory.history.sheet import Sheet
     from cheatsheet.memory.store import MemoryStore
 
@@ -71,6 +70,8 @@ def show_settings(as_json: AsJson = False, *, settings: Settings) -> None:
     values = settings.model_dump(mode="json")
     if settings.api_key:
         values["api_key"] = "(set)"
+    if settings.on_postgres:
+        values["path"] = settings.memory_shown
     if as_json:
         print_json(values)
         return
@@ -81,25 +82,23 @@ def show_settings(as_json: AsJson = False, *, settings: Settings) -> None:
     print_table(("setting", "value", "environment", "option", "meaning"), rows)
 
 
-def place(journal: Sequence[JournalEntry], given: str) -> int:
+def place(history: History, given: str) -> int:
     """The version that a place in the past means.
 
     Raises:
-        SetupError: there is no such version, time or turn; the message tells which there are.
+        SetupError: there is no such version, time or turn, or it was compacted; the message tells which there are.
     """
-    from cheatsheet.memory.history.past import version_at
-
     try:
-        return version_at(journal, given)
+        return history.version_at(given)
     except OperationError as error:
         raise SetupError(str(error)) from error
 
 
 def _past(store: MemoryStore, settings: Settings, given: str) -> Sheet:
-    from cheatsheet.memory.history.past import as_of
+    from cheatsheet.memory.history.past import History
 
-    journal = store.journal(settings.namespace)
-    return as_of(journal, place(journal, given))
+    history = History.of(store, settings.namespace)
+    return history.as_of(place(history, given))
 
 
 def _cells(bullet: Bullet) -> tuple[str, ...]:

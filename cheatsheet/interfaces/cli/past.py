@@ -76,20 +76,20 @@ def diff(
     """Show what changed in a memory between two places in its past, or from one until now."""
     from cheatsheet.interfaces.cli.past_rows import DIFFERENCE, difference_json, difference_rows
     from cheatsheet.interfaces.stores import open_store
-    from cheatsheet.memory.history.past import as_of, difference
+    from cheatsheet.memory.history.past import History, difference
 
     with closing(open_store(settings)) as store:
-        journal = store.journal(settings.namespace)
-    first = place(journal, before)
-    last = _newest(journal) if after is None else place(journal, after)
-    told = difference(as_of(journal, first), as_of(journal, last))
+        history = History.of(store, settings.namespace)
+    first = place(history, before)
+    last = history.newest if after is None else place(history, after)
+    told = difference(history.as_of(first), history.as_of(last))
     if as_json:
         print_json({"from": first, "to": last, **difference_json(told)})
         return
     if told:
         print_table(DIFFERENCE, difference_rows(told))
     what = "What changed" if told else "Nothing changed"
-    print_note(f"{what} from {_named(journal, first)} to {_named(journal, last)}.")
+    print_note(f"{what} from {_named(history.journal, first)} to {_named(history.journal, last)}.")
 
 
 @with_settings()
@@ -104,16 +104,15 @@ def rollback(
     from datetime import UTC, datetime
 
     from cheatsheet.interfaces.cli.past_rows import DIFFERENCE, difference_json, difference_rows
-    from cheatsheet.memory.history.past import as_of, difference, roll_back, rollback_operations
-    from cheatsheet.memory.history.sheet import replay
+    from cheatsheet.memory.history.past import History, difference, roll_back, rollback_operations
 
     at = datetime.now(UTC)
     from cheatsheet.interfaces.stores import open_store
 
     with closing(open_store(settings)) as store:
-        journal = store.journal(settings.namespace)
-        target, newest, present = place(journal, to), _newest(journal), replay(journal)
-        operations = rollback_operations(present, as_of(journal, target))
+        history = History.of(store, settings.namespace)
+        target, newest, present = place(history, to), history.newest, history.as_of()
+        operations = rollback_operations(present, history.as_of(target))
         told = difference(present, present.apply(operations, at=at))
         version = newest
         if operations and not dry_run:
@@ -124,11 +123,11 @@ def rollback(
     if told:
         print_table(DIFFERENCE, difference_rows(told))
     if not operations:
-        print_note(f"The memory is what it was at {_named(journal, target)}: there is nothing to do.")
+        print_note(f"The memory is what it was at {_named(history.journal, target)}: there is nothing to do.")
     elif dry_run:
-        print_note(f"This is what going back to {_named(journal, target)} would change; nothing was changed.")
+        print_note(f"This is what going back to {_named(history.journal, target)} would change; nothing was changed.")
     else:
-        print_note(f"Back at {_named(journal, target)}. `cheatsheet rollback {newest}` takes this back.")
+        print_note(f"Back at {_named(history.journal, target)}. `cheatsheet rollback {newest}` takes this back.")
 
 
 def _entry(store: MemoryStore, namespace: str, turn: str) -> JournalEntry:
@@ -175,10 +174,6 @@ def _show_bullet(touches: Sequence[Touch], bullet: str, limit: int | None, as_js
         print_json([touch_json(touch) for touch in own])
     else:
         print_table(CHANGES, [change_row(touch) for touch in own])
-
-
-def _newest(journal: Sequence[JournalEntry]) -> int:
-    return journal[-1].version if journal else 0
 
 
 def _named(journal: Sequence[JournalEntry], version: int) -> str:

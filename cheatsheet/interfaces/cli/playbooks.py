@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cheatsheet.errors import SetupError
+from cheatsheet.interfaces.cli import EXIT_STOPPED
+from cheatsheet.interfaces.cli.bar import Bar
 from cheatsheet.interfaces.cli.options import AsJson, with_settings
 from cheatsheet.interfaces.cli.output import print_embedding, print_json, print_note, print_table
+from cheatsheet.interfaces.cli.writing import write_whole
 from cheatsheet.settings import Settings
 
 # What a command works with is imported when it runs, so that `--help` answers at once.
@@ -42,12 +45,13 @@ def import_playbook(
 ) -> None:
     """Learn what stands in a playbook of any known format.
 
-    What is known already is merged. A file that was imported before brings only what is new in it.
+    What is known already is merged. A file that was imported before, or in part, brings only what is new in it.
     """
     texts = _read(files)
-    with _open(settings) as engine:
+    with _open(settings) as engine, _telling(engine) as progress:
         imported = [
-            engine.import_playbook(text, format=format, dry_run=dry_run, name=name) for name, text in texts.items()
+            engine.import_playbook(text, format=format, dry_run=dry_run, name=name, progress=progress)
+            for name, text in texts.items()
         ]
     _print(imported, as_json)
 
@@ -69,7 +73,7 @@ def preload(
     A file is a playbook of any known format, or a text, of which each paragraph and each item of a list is a bullet.
     """
     texts = _read(files)
-    with _open(settings) as engine:
+    with _open(settings) as engine, _telling(engine) as progress:
         imported = [
             engine.import_playbook(
                 text,
@@ -78,6 +82,7 @@ def preload(
                 pin=pin,
                 dry_run=dry_run,
                 name=name,
+                progress=progress,
             )
             for name, text in texts.items()
         ]
@@ -127,6 +132,25 @@ def _open(settings: Settings) -> Engine:
     return build_engine(settings, Given(progress=print_embedding))
 
 
+@contextmanager
+def _telling(engine: Engine) -> Iterator[Bar]:
+    """Show how far a large playbook has come; where the user stops it, say what was stored."""
+    before = _kept(engine)
+    try:
+        with Bar("imported", "entries") as bar:
+            yield bar
+    except KeyboardInterrupt:
+        new = _kept(engine) - before
+        print_note(f"Stopped. New bullets stored so far: {new:,}. Give the same command again to go on behind them.")
+        raise typer.Exit(EXIT_STOPPED) from None
+
+
+def _kept(engine: Engine) -> int:
+    """How many bullets there are, with those that are not served, such as what is in quarantine."""
+    stats = engine.stats()
+    return stats.bullets + stats.archived
+
+
 def _read(files: Sequence[Path]) -> dict[str, str]:
     """The texts by the names of their files; all are read before the first is learnt.
 
@@ -145,7 +169,7 @@ def _read(files: Sequence[Path]) -> dict[str, str]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        write_whole(path, text.encode())
     except OSError as error:
         raise SetupError(f"{path} cannot be written: {error.strerror or error}. Give another file to --out.") from error
 
@@ -194,4 +218,5 @@ def _values(one: Imported) -> dict[str, Any]:
         "archived": [operation.model_dump(mode="json") for operation in one.archived],
         "dry_run": one.dry_run,
         "version": one.version,
+        "transactions": one.batches,
     }

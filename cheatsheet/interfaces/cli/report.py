@@ -11,6 +11,7 @@ import typer
 
 from cheatsheet.errors import SetupError
 from cheatsheet.interfaces.cli.output import print_note, print_text
+from cheatsheet.interfaces.cli.writing import write_whole
 
 # What a command works with is imported when it runs, so that `--help` answers at once.
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _write(text: str, place: Path) -> None:
         sys.stdout.buffer.write(data)
         return
     try:
-        place.write_bytes(data)
+        write_whole(place, data)
     except OSError as error:
         raise SetupError(
             f"The report cannot be written to {place}: {error.strerror}. Choose another file with --out."

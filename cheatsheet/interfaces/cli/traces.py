@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cheatsheet.interfaces.cli import EXIT_STOPPED
+from cheatsheet.interfaces.cli.bar import Bar
 from cheatsheet.interfaces.cli.output import print_embedding, print_json, print_note, print_text
 from cheatsheet.settings import Settings
 
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from cheatsheet.evaluation.adaptation.teach import Taught
 
 _EXIT_NOTHING = 1
-_EXIT_STOPPED = 130
-_EVERY = 10  # traces between two lines that tell how far it is
 
 
 def learn_traces(path: Path, settings: Settings, as_json: bool, batch: int = 1) -> None:
@@ -33,8 +33,8 @@ def learn_traces(path: Path, settings: Settings, as_json: bool, batch: int = 1) 
     from cheatsheet.interfaces.wiring import Given, build_engine
 
     traces = load_traces(path)
-    with build_engine(settings, Given(progress=print_embedding)) as engine, _stoppable():
-        taught = teach(engine, traces, batch_size=batch, tell=_Standing())
+    with build_engine(settings, Given(progress=print_embedding)) as engine, _stoppable(), Bar("learnt", "turns") as bar:
+        taught = teach(engine, traces, batch_size=batch, tell=bar)
     if as_json:
         print_json({"file": str(path)} | taught.as_dict())
     else:
@@ -48,18 +48,6 @@ def learn_traces(path: Path, settings: Settings, as_json: bool, batch: int = 1) 
         raise typer.Exit(_EXIT_NOTHING)
 
 
-class _Standing:
-    """Says on stderr how far it is, now and then."""
-
-    def __init__(self) -> None:
-        self._next = _EVERY
-
-    def __call__(self, done: int, total: int) -> None:
-        if done >= self._next or done == total:
-            print_note(f"{done:,} of {total:,} turns")
-            self._next = done + _EVERY
-
-
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Turn Ctrl-C into a sentence: every turn that was learnt is in the memory, and is not learnt again."""
@@ -67,7 +55,7 @@ def _stoppable() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         print_note("Stopped. Nothing is lost: give the same command again to go on.")
-        raise typer.Exit(_EXIT_STOPPED) from None
+        raise typer.Exit(EXIT_STOPPED) from None
 
 
 def _summary(taught: Taught) -> str:

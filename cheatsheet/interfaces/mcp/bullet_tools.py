@@ -63,7 +63,7 @@ class BulletTools:
         change. To answer a question use `recall` instead.
         """
         memory = self._desk.engine.get().memory
-        found = memory.nearest_bullets(query, limit, min_score=min_score)
+        found = memory.relevant_bullets(query, limit, min_score=min_score)
         return BulletPage.of((BulletInfo.of(hit.value, hit.score) for hit in found), offset=0, more=False)
 
     def list_bullets(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Coroutine
 from datetime import datetime
@@ -98,7 +100,7 @@ def finish(serve: Callable[[], Coroutine[Any, Any, str]], engine: OpenedOnce) ->
         serve: returns why the connection was closed on our side, or an empty string.
     """
     try:
-        why_closed = anyio.run(serve)
+        why_closed = anyio.run(_awake, serve)
     except KeyboardInterrupt:
         # Whoever presses it again does not want to wait for what is being stored.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -109,3 +111,25 @@ def finish(serve: Callable[[], Coroutine[Any, Any, str]], engine: OpenedOnce) ->
         return 0
     print_note(f"Error: {why_closed}")
     return EXIT_FAILED
+
+
+async def _awake(serve: Callable[[], Coroutine[Any, Any, str]]) -> str:
+    """Serve in a loop that every signal wakes.
+
+    The system may hand Ctrl-C to any thread. Python notes it there, and its handler runs in the main thread once that
+    wakes, which a loop that waits for a long call does not do by itself.
+    """
+    if sys.platform == "win32":  # its loop does this already
+        return await serve()
+    loop = asyncio.get_running_loop()
+    heard, told = socket.socketpair()
+    with heard, told:
+        heard.setblocking(False)
+        told.setblocking(False)
+        loop.add_reader(heard, heard.recv, 1024)
+        before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        try:
+            return await serve()
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(heard)

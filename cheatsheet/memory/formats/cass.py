@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cheatsheet.memory.bullet import Bullet, section_key
 from cheatsheet.memory.formats.format import Damage, Entry, Playbook, Written
@@ -21,7 +21,9 @@ from cheatsheet.memory.formats.spelling import (
     properties_of,
 )
 from cheatsheet.memory.formats.text import line_by_line, unique_ids
-from cheatsheet.memory.formats.yaml_text import YamlItem, dump_yaml, read_yaml_list
+
+if TYPE_CHECKING:
+    from cheatsheet.memory.formats.yaml_text import YamlItem
 
 _WRITTEN = {"scope": "global", "type": "rule", "isNegative": False, "kind": "stack_pattern", "feedbackEvents": []}
 _QUIET = {"helpfulEvents": [], "harmfulEvents": [], "sourceAgents": [], "confidenceDecayHalfLifeDays": 90}
@@ -63,6 +65,8 @@ class CassFormat:
 
     def read(self, text: str) -> Playbook:
         """Read bullets in their order; where the YAML is damaged, one by one."""
+        from cheatsheet.memory.formats.yaml_text import read_yaml_list  # every recall imports this format, and no YAML
+
         document = read_yaml_list(text, "bullets")
         damages = list(document.damages)
         found = [_bullet(part, damages) for part in document.items]
@@ -72,6 +76,8 @@ class CassFormat:
 
     def write(self, bullets: Sequence[Bullet]) -> Written:
         """Write a playbook of schema version 2."""
+        from cheatsheet.memory.formats.yaml_text import dump_yaml
+
         times = sorted(bullet.created_at.isoformat() for bullet in bullets)
         whole = {
             "schema_version": 2,

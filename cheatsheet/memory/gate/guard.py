@@ -8,10 +8,10 @@ Cheatsheet "[Previous content preserved…]" stands where advice was. What the g
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from cheatsheet.memory.apply import survivor_of
 from cheatsheet.memory.bullet import Bullet
+from cheatsheet.memory.gate.archiving import archived, archived_proposal
 from cheatsheet.memory.gate.guard_past import Past
 from cheatsheet.memory.gate.guard_policy import (
     EARLIER_WORDING_OF,
@@ -104,7 +104,7 @@ class _Gate:
         else:
             why = "it only stands in the place of other words"
             self._refuse(f"{_short(draft.content)} was not added: {why}.", operation)
-            self._archive(draft, why)
+            self._archive(archived(draft, why))
 
     # New words
 
@@ -205,7 +205,7 @@ class _Gate:
         if loss.shrinks or mostly_gone or loss.lost_words > self._policy.small_change:
             reason = f"{bullet.id} has other words since, without {loss.lost_words} of {loss.words} words"
             draft = Draft(section=bullet.section, content=before, tags=bullet.tags, sources=bullet.sources)
-            self._archive(draft, reason, {EARLIER_WORDING_OF: bullet.id})
+            self._archive(archived(draft, reason, {EARLIER_WORDING_OF: bullet.id}))
         self._words[bullet.id] = content
 
     # What becomes of what is refused
@@ -215,18 +215,14 @@ class _Gate:
 
     def _archive_proposal(self, bullet: Bullet, content: str, reason: str) -> None:
         if content.strip():
-            self._archive(Draft(section=bullet.section, content=content), reason, {PROPOSED_FOR: bullet.id})
+            self._archive(archived_proposal(bullet, content, reason))
 
-    def _archive(self, draft: Draft, reason: str, more: dict[str, Any] | None = None) -> None:
+    def _archive(self, words: Add) -> None:
         """Keep words without serving them, once."""
-        key = fold(draft.content)
-        if key in self._archiving or key in self._past.archived_words:
-            return
-        self._archiving.add(key)
-        # Counters live on in the bullet, and a kind of its own may want fields that these words alone do not have.
-        kept = {"status": "archived", "helpful": 0, "harmful": 0, "uses": 0, "pinned": False, "kind": "bullet"}
-        metadata = {**draft.metadata, **(more or {}), "archived_because": reason}
-        self.passed.append(Add(draft=draft.model_copy(update={**kept, "metadata": metadata})))
+        key = fold(words.draft.content)
+        if key not in self._archiving and key not in self._past.archived_words:
+            self._archiving.add(key)
+            self.passed.append(words)
 
 
 def _short(text: str, length: int = 60) -> str:

@@ -11,8 +11,8 @@ from cheatsheet.errors import OperationError
 from cheatsheet.memory.bullet import Bullet
 from cheatsheet.memory.experience import Experience, is_experience_id
 from cheatsheet.memory.history.journal import Cause, JournalEntry
-from cheatsheet.memory.history.past import Pair
-from cheatsheet.memory.history.sheet import Replaying
+from cheatsheet.memory.history.past import History, Pair
+from cheatsheet.memory.history.sheet import Replaying, Snapshot
 from cheatsheet.memory.operations import Add, Merge, Operation
 from cheatsheet.memory.store import MemoryStore
 
@@ -60,9 +60,10 @@ def blame(store: MemoryStore, namespace: str, bullet_id: str) -> list[Touch]:
     """Every change of a bullet, of what it took in until then, and of what it lives on in since; oldest first.
 
     Raises:
-        OperationError: there never was such a bullet.
+        OperationError: there never was such a bullet, or its past was compacted.
     """
-    touches = touches_of(store.journal(namespace), bullet_id)
+    history = History.of(store, namespace)
+    touches = touches_of(history.journal, bullet_id, start=history.snapshot)
     wanted = dict.fromkeys(id for touch in touches for id in touch.experience_ids)
     found = {id: experience for id in wanted if (experience := store.experience(namespace, id)) is not None}
     return [
@@ -70,14 +71,20 @@ def blame(store: MemoryStore, namespace: str, bullet_id: str) -> list[Touch]:
     ]
 
 
-def touches_of(journal: Iterable[JournalEntry], bullet_id: str) -> list[Touch]:
+def touches_of(journal: Iterable[JournalEntry], bullet_id: str, *, start: Snapshot | None = None) -> list[Touch]:
     """As `blame`, from the journal alone: without the experiences themselves.
 
     Args:
         journal: all entries of one namespace, oldest first.
+        start: its snapshot; None where it was never compacted.
     """
-    lines = _Lines(_steps(journal))
+    lines = _Lines(_steps(journal, start))
     if bullet_id not in lines.of:
+        if start and bullet_id in start.sheet.bullets:
+            raise OperationError(
+                f"What made {bullet_id} is not known any more: it was out of service when the journal was compacted up "
+                f"to version {start.version}. `cheatsheet show --status all` shows it as it is."
+            )
         raise OperationError(
             f"There never was a bullet {bullet_id!r} in this memory. `cheatsheet show --status all` lists every one."
         )
@@ -139,7 +146,8 @@ class _Lines:
         waiting = [whole]
         while waiting:
             own = self.within(span := waiting.pop())
-            for step, following in zip(own, [*own[1:], None], strict=True):
+            # What a bullet lives on in may not have changed, where the bullet was brought back as a merged one.
+            for step, following in zip(own, [*own[1:], None], strict=False):
                 if step.touch.merged_into:  # until the bullet changes again, as when it is brought back
                     last = span.last if following is None else following.operation - 1
                     new = _Span(step.touch.merged_into, step.operation, last)
@@ -152,8 +160,8 @@ def _between(operation: int, span: _Span) -> bool:
     return operation >= span.first and (span.last is None or operation <= span.last)
 
 
-def _steps(journal: Iterable[JournalEntry]) -> Iterator[_Step]:
-    replaying, operations, numbers = Replaying(), count(), count()
+def _steps(journal: Iterable[JournalEntry], start: Snapshot | None) -> Iterator[_Step]:
+    replaying, operations, numbers = Replaying(start), count(), count()
     for entry in journal:
         replaying.begin(entry)
         for operation in entry.operations:

@@ -71,9 +71,11 @@ class Committed:
         skipped: one sentence for each operation that was left out.
         followed: those of the entry's operations that were made inside the transaction, such as a refinement.
         beside: other entries of the same transaction, which stand before it.
+        notes: one sentence for each thing that was changed because of what others had written meanwhile.
     """
 
     entry: JournalEntry
     skipped: tuple[str, ...] = ()
     followed: tuple[Operation, ...] = ()
     beside: tuple[JournalEntry, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING, Self
 
 from cheatsheet.errors import OperationError
 from cheatsheet.memory.bullet import Bullet
 from cheatsheet.memory.experience import Standing
 from cheatsheet.memory.history.journal import Change, Committed, JournalEntry
-from cheatsheet.memory.history.sheet import Sheet, replay
+from cheatsheet.memory.history.sheet import Sheet, Snapshot, replay
 from cheatsheet.memory.operations import Operation, Remove, Restore
-from cheatsheet.memory.store import MemoryStore
 from cheatsheet.memory.values import in_utc
+
+if TYPE_CHECKING:
+    from cheatsheet.memory.store import MemoryStore  # which knows of compactions, that are made of a past
 
 COUNTERS = ("helpful", "harmful", "uses")
 _MOST_DIGITS = 18
@@ -66,34 +69,84 @@ class Difference:
         return any(getattr(self, name) for name in self.__slots__)
 
 
-def as_of(journal: Iterable[JournalEntry], version: int) -> Sheet:
-    """The memory as it was after a version; 0 is the empty memory.
+@dataclass(frozen=True, slots=True)
+class History:
+    """All that is known of the past of one namespace.
 
-    Args:
-        journal: all entries of one namespace, oldest first.
+    Attributes:
+        journal: its entries, oldest first.
+        snapshot: from where they are replayed.
     """
-    return replay(journal, until=version)
 
+    journal: Sequence[JournalEntry]
+    snapshot: Snapshot = field(default_factory=Snapshot)
 
-def version_at(journal: Sequence[JournalEntry], given: int | str | datetime) -> int:
-    """The version that a place in the past means: the newest entry that it reaches, or 0 for the empty memory.
+    @classmethod
+    def of(cls, store: MemoryStore, namespace: str) -> Self:
+        """The past of a namespace, read at one moment."""
+        with store.pinned():
+            return cls(store.journal(namespace), store.snapshot(namespace))
 
-    Args:
-        journal: all entries of one namespace, oldest first.
-        given: a version; a time, in ISO 8601 where it is a text, in UTC where it names no zone; or the id of a turn.
+    @property
+    def newest(self) -> int:
+        """The version of the memory; 0 for a new one."""
+        return self.journal[-1].version if self.journal else 0
 
-    Raises:
-        OperationError: there is no such version, time or turn; the message tells which there are.
-    """
-    place = _read(given.strip(), journal) if isinstance(given, str) else given
-    if isinstance(place, datetime):
-        reached = [entry.version for entry in journal if entry.at <= in_utc(place)]
-        if not reached:
-            raise OperationError(f"The memory has nothing from {_minute(place)} or before. {_which(journal)}")
-        return reached[-1]
-    if not 0 <= place <= (journal[-1].version if journal else 0):
-        raise OperationError(f"There is no version {place}. {_which(journal)}")
-    return max((entry.version for entry in journal if entry.version <= place), default=0)
+    def as_of(self, version: int | None = None) -> Sheet:
+        """The memory as it was after a version, as `version_at` gives it; as it is now for None."""
+        return replay(self.journal, start=self.snapshot, until=version)
+
+    def version_at(self, given: int | str | datetime) -> int:
+        """The version that a place in the past means: the newest entry that it reaches, or 0 for the empty memory.
+
+        Args:
+            given: a version; a time, in ISO 8601 where it is a text, in UTC where it names no zone; or the id of a
+                turn.
+
+        Raises:
+            OperationError: there is no such version, time or turn, or its past was compacted; the message tells which
+                there are.
+        """
+        place = self._read(given.strip()) if isinstance(given, str) else given
+        version = self._reached(place)
+        if version < self.snapshot.version:
+            raise OperationError(f"What was before version {self.snapshot.version} was compacted. {self._which()}")
+        return version
+
+    def reached_by(self, moment: datetime) -> int:
+        """The version of the memory at a time; 0 where it had none yet."""
+        return max((entry.version for entry in self.journal if entry.at <= in_utc(moment)), default=0)
+
+    def _reached(self, place: int | datetime) -> int:
+        if isinstance(place, datetime):
+            version = self.reached_by(place)
+            if not version:
+                raise OperationError(f"The memory has nothing from {_minute(place)} or before. {self._which()}")
+            return version
+        if not 0 <= place <= self.newest:
+            raise OperationError(f"There is no version {place}. {self._which()}")
+        return max((entry.version for entry in self.journal if entry.version <= place), default=0)
+
+    def _read(self, given: str) -> int | datetime:
+        """A version, whether it is named by its number or by its turn, or else a time."""
+        if given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS:
+            return int(given)
+        of_turn = [entry.version for entry in self.journal if entry.turn_id == given != ""]
+        try:
+            return of_turn[0] if of_turn else in_utc(datetime.fromisoformat(given))
+        except (ValueError, OverflowError):
+            raise OperationError(f"{given!r} is neither a version nor a turn nor a time. {self._which()}") from None
+
+    def _which(self) -> str:
+        known = [entry for entry in self.journal if entry.version >= self.snapshot.version]
+        if not known:
+            return "This memory has no history yet: only version 0, the empty memory."
+        first, last = known[0], known[-1]
+        empty = "" if self.snapshot.version else ", 0 for the empty memory"
+        return (
+            f"Versions go from {first.version} ({_minute(first.at)}) to {last.version} ({_minute(last.at)}); give one "
+            f"of them{empty}, a time such as {last.at:%Y-%m-%dT%H:%M}, or the id of a turn."
+        )
 
 
 def difference(before: Sheet, after: Sheet) -> Difference:
@@ -140,14 +193,15 @@ def roll_back(store: MemoryStore, namespace: str, version: int, *, at: datetime,
     The memory is read inside the transaction, so that nothing can come in between.
 
     Args:
-        version: as `version_at` gives it.
+        version: as `History.version_at` gives it.
         at: when this happens, in UTC.
         mode: of whoever asks for it.
     """
 
     def way_back() -> Iterable[Operation]:
-        journal = store.journal(namespace)
-        return rollback_operations(replay(journal), as_of(journal, version), reason=f"rolled back to version {version}")
+        history = History.of(store, namespace)
+        then = history.as_of(history.version_at(version))
+        return rollback_operations(history.as_of(), then, reason=f"rolled back to version {version}")
 
     notes = (f"The memory became what it was after version {version}.",)
     return store.commit(namespace, Change(at=at, cause="rollback", mode=mode, notes=notes), then=way_back)
@@ -196,27 +250,6 @@ def _now_with(status: str, before: Sheet, after: Sheet) -> tuple[str, ...]:
         id
         for id, now in after.standings.items()
         if now.status == status and (past := was(id)) and past.status != status
-    )
-
-
-def _read(given: str, journal: Sequence[JournalEntry]) -> int | datetime:
-    """A version, whether it is named by its number or by its turn, or else a time."""
-    if given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS:
-        return int(given)
-    of_turn = [entry.version for entry in journal if entry.turn_id == given != ""]
-    try:
-        return of_turn[0] if of_turn else in_utc(datetime.fromisoformat(given))
-    except (ValueError, OverflowError):
-        raise OperationError(f"{given!r} is neither a version nor a turn nor a time. {_which(journal)}") from None
-
-
-def _which(journal: Sequence[JournalEntry]) -> str:
-    if not journal:
-        return "This memory has no history yet: only version 0, the empty memory."
-    first, last = journal[0], journal[-1]
-    return (
-        f"Versions go from {first.version} ({_minute(first.at)}) to {last.version} ({_minute(last.at)}); give one of "
-        f"them, 0 for the empty memory, a time such as {last.at:%Y-%m-%dT%H:%M}, or the id of a turn."
     )
 
 

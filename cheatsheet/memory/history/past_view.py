@@ -104,6 +104,12 @@ class PastView:
             self._experiences = _Found(found, [experience.query for experience in found], self._embedder)
         return self._experiences.nearest(text, k, min_score, None)
 
+    def relevant_bullets(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Bullet]]:
+        return self.nearest_bullets(text, k, min_score=min_score)
+
+    def relevant_experiences(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Experience]]:
+        return self.nearest_experiences(text, k, min_score=min_score)
+
     def _read(self, ids: Sequence[str]) -> list[Experience]:
         numbers = [number_of(id) or 0 for id in ids]
         found = self._store.experiences_by_number(self.namespace, numbers)

@@ -68,19 +68,35 @@ class Sheet:
         return Sheet(_ordered(bullets), applied.next_number, _ordered(standings))
 
 
-def replay(journal: Iterable[JournalEntry], *, until: int | None = None) -> Sheet:
-    """The sheet that a journal leads to, from nothing.
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """From where a journal is replayed, once it was compacted: what its entries no longer tell.
+
+    Attributes:
+        version: up to which the journal was compacted; the memory is known as it was then and ever since. 0: it never
+            was, and all is known.
+        sheet: bullets whose past is forgotten, as they were at that version, and how all experiences stood then. What
+            the entries up to that version still tell is not among it.
+    """
+
+    version: int = 0
+    sheet: Sheet = field(default_factory=Sheet)
+
+
+def replay(journal: Iterable[JournalEntry], *, start: Snapshot | None = None, until: int | None = None) -> Sheet:
+    """The sheet that a journal leads to.
 
     The rules of the day on which an entry was written are not asked again: what was stored is stored.
 
     Args:
         journal: all entries of one namespace, oldest first.
-        until: the version after which to stop; None for the newest.
+        start: its snapshot; None where it was never compacted.
+        until: the version after which to stop, not below that of the snapshot; None for the newest.
 
     Raises:
         StoreCorruptError: an entry holds an operation that cannot have taken effect.
     """
-    replaying = Replaying()
+    replaying = Replaying(start)
     for entry in journal:
         if until is not None and entry.version > until:
             break
@@ -91,10 +107,11 @@ def replay(journal: Iterable[JournalEntry], *, until: int | None = None) -> Shee
 class Replaying:
     """A sheet on its way through a journal, changed in place: each step costs what its entry does."""
 
-    def __init__(self) -> None:
-        self.bullets: dict[str, Bullet] = {}
-        self.standings: dict[str, Standing] = {}
-        self.next_number = 1
+    def __init__(self, start: Snapshot | None = None) -> None:
+        sheet = start.sheet if start else Sheet()
+        self.bullets: dict[str, Bullet] = dict(sheet.bullets)
+        self.standings: dict[str, Standing] = dict(sheet.standings)
+        self.next_number = sheet.next_number
 
     def step(self, entry: JournalEntry) -> None:
         """Take the next entry in."""
@@ -104,7 +121,8 @@ class Replaying:
 
     def begin(self, entry: JournalEntry) -> None:
         """Take in what the next entry stored beside its operations."""
-        self.standings.update((id, Standing(id=id)) for id in entry.experience_ids)
+        for id in entry.experience_ids:
+            self.standings.setdefault(id, Standing(id=id))  # a snapshot knows it as it stood later
 
     def apply(self, operation: Operation, entry: JournalEntry) -> list[tuple[Value | None, Value]]:
         """Take the next operation of an entry in; returns what it changed, before and after."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import Final
 
 from cheatsheet.memory.bullet import Bullet
 from cheatsheet.memory.gate.guard_past import Past
 from cheatsheet.memory.gate.guard_policy import PROPOSED_FOR
 from cheatsheet.memory.history.journal import Cause
+from cheatsheet.memory.likeness.grow import may_be_near, near
 from cheatsheet.memory.likeness.sameness import fold
 from cheatsheet.memory.operations import Add, Draft, Merge, Operation, Restore, Update
 from cheatsheet.memory.view import MemoryView
@@ -23,6 +23,7 @@ QUARANTINED: Final = "quarantined: "
 # What a person does by hand is the person's matter, and a refinement brings nothing new.
 _VOUCHED_FOR: Final[frozenset[Cause]] = frozenset({"user", "rollback", "refine"})
 _SHOWN_CHARS: Final = 60
+_NEARLY: Final = 0.9  # cosine of texts that may be the same but for their case and their last dot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +63,11 @@ def quarantine(
     Done before `grow`, so that nothing of what is held back is merged into what is served. Doing it twice is doing it
     once.
     """
-    held = _Held(memory, policy, cause)
-    for operation in operations:
-        held.take(operation)
+    held, pending = _Held(memory, policy, cause), list(operations)
+    reasons = [held.why_not_add(operation) for operation in pending]
+    held.look_up(operation for operation, reason in zip(pending, reasons, strict=True) if reason)
+    for operation, reason in zip(pending, reasons, strict=True):
+        held.take(operation, reason)
     return Quarantined(tuple(held.passed), tuple(held.notes))
 
 
@@ -79,10 +82,31 @@ class _Held:
         self._cause = cause
         self._past = Past(memory, policy.window)
         self._kept: set[str] = set()
+        self._served: set[str] = set()
 
-    def take(self, operation: Operation) -> None:
+    def why_not_add(self, operation: Operation) -> str:
+        """Why a new bullet is held back, in a few words; empty where it is not, and for all other operations."""
+        if not isinstance(operation, Add) or operation.draft.status != "active":
+            return ""
+        return self._why(operation.draft)
+
+    def look_up(self, operations: Iterable[Operation]) -> None:
+        """Find which of many new bullets are active already.
+
+        They are looked for by their likeness: to read all that is active takes longer the more there is.
+        """
+        words = list(dict.fromkeys(operation.draft.content for operation in operations if isinstance(operation, Add)))
+        found = zip(words, may_be_near(words, self._memory, _NEARLY), strict=True)
+        self._served = {text for text, near in found if near and self._is_served(text)}
+
+    def take(self, operation: Operation, reason: str) -> None:
+        """Let one operation pass, or hold it back.
+
+        Args:
+            reason: of `why_not_add`.
+        """
         if isinstance(operation, Add):
-            self._take_add(operation)
+            self._take_add(operation, reason)
         elif isinstance(operation, Update):
             self._take_update(operation)
         elif isinstance(operation, Merge):
@@ -92,13 +116,11 @@ class _Held:
         else:
             self.passed.append(operation)
 
-    def _take_add(self, operation: Add) -> None:
-        draft = operation.draft
-        reason = self._why(draft) if draft.status == "active" else ""
-        if not reason or fold(draft.content) in self._active_words:
+    def _take_add(self, operation: Add, reason: str) -> None:
+        if not reason or operation.draft.content in self._served:
             self.passed.append(operation)
         else:
-            self._hold(draft, reason)
+            self._hold(operation.draft, reason)
 
     def _take_update(self, operation: Update) -> None:
         words, bullet = operation.content, self._past.active(operation.id)
@@ -150,9 +172,8 @@ class _Held:
         bullet = None if self._cause in _VOUCHED_FOR else self._past.any_status(id)
         return bullet is not None and bullet.status == "archived" and is_quarantined(bullet)
 
-    @cached_property
-    def _active_words(self) -> frozenset[str]:
-        return frozenset(fold(bullet.content) for bullet in self._memory.bullets())
+    def _is_served(self, words: str) -> bool:
+        return any(fold(hit.value.content) == fold(words) for hit in near(words, self._memory, _NEARLY))
 
 
 def is_quarantined(bullet: Bullet) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from cheatsheet.memory.bullet import RESTATEMENT, Bullet, number_of
 from cheatsheet.memory.likeness.facts import facts_of
-from cheatsheet.memory.likeness.grow import apart, later, near
+from cheatsheet.memory.likeness.grow import apart, later, may_be_near, near
 from cheatsheet.memory.likeness.merger import Merger, merged_words
 from cheatsheet.memory.likeness.sameness import contains
 from cheatsheet.memory.operations import Merge, Operation, Update
@@ -52,7 +53,9 @@ def consolidate(
 
 def _near_ones(memory: MemoryView, threshold: float) -> Iterator[tuple[Bullet, list[Bullet]]]:
     """The bullets that have others near them, and these others, oldest first."""
-    for bullet in memory.bullets():
+    bullets = memory.bullets()
+    company = may_be_near([bullet.content for bullet in bullets], memory, threshold, known=True)
+    for bullet in compress(bullets, company):
         hits = near(bullet.content, memory, threshold)
         others = [hit.value for hit in hits if hit.value.id != bullet.id and hit.value.kind == bullet.kind]
         if others:

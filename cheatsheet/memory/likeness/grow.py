@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,15 +15,31 @@ from cheatsheet.memory.incoming.kinds import differing_fields
 from cheatsheet.memory.likeness.merger import Merger, merged_words
 from cheatsheet.memory.likeness.sameness import contains, difference, fold
 from cheatsheet.memory.operations import Add, Draft, Merge, Operation, Update
-from cheatsheet.memory.view import MemoryView, Scored
+from cheatsheet.memory.view import Scored
 from indexes.embedder import Embedder
-from indexes.vectors import Vector
+from indexes.numbering import GrowingArray
+from indexes.vectors import Matrix, Vector
 
-__all__ = ["Grown", "Merger", "apart", "grow", "later", "near"]
+__all__ = ["Grown", "Merger", "apart", "grow", "later", "may_be_near", "near"]
 
 CANDIDATES = 5
 MOST_CANDIDATES = 320
 NEARLY_ONE = 0.999
+ROWS_AT_ONCE = 256
+LOOKED_UP_TOGETHER = 64
+
+
+class Nearby(Protocol):
+    """What finds bullets by their likeness to a text; every `MemoryView` does."""
+
+    def nearest_bullets(self, text: str, k: int, *, min_score: float = -1.0) -> Sequence[Scored[Bullet]]: ...
+
+
+@runtime_checkable
+class Sifting(Protocol):
+    """What can tell of many texts at once which of them have nothing near, so that they need not be looked up."""
+
+    def may_be_near(self, texts: Sequence[str], min_score: float, *, known: bool = False) -> Sequence[bool]: ...
 
 
 @dataclass(slots=True)
@@ -34,21 +52,49 @@ class Grown:
 
 @dataclass(slots=True)
 class _Kept:
-    """Drafts of this batch that will be bullets of their own."""
+    """Drafts of this batch that will be bullets of their own.
+
+    Attributes:
+        rows: for each, whose of the fresh drafts its vector is.
+        positions: for each, where its operation stands.
+    """
 
     drafts: list[Draft] = field(default_factory=list)
-    vectors: list[Vector] = field(default_factory=list)
+    rows: GrowingArray = field(default_factory=GrowingArray)
     positions: list[int] = field(default_factory=list)
     by_fold: dict[str, list[int]] = field(default_factory=dict)
+
+
+class _Likeness:
+    """Cosines of each row to those before it, computed for many rows at once: one product of matrices takes a small
+    part of the time of as many products with a vector.
+
+    Args:
+        rows: `[n, dim]`, unit rows.
+    """
+
+    def __init__(self, rows: Matrix) -> None:
+        self._rows = rows
+        self._start = self._end = 0
+        self._cosines = np.empty((0, 0), dtype=np.float32)
+
+    def of(self, row: int) -> Vector:
+        """`[m]`, at least up to the row itself. To be asked in the order of the rows."""
+        if row >= self._end:
+            self._start, self._end = row, row + ROWS_AT_ONCE
+            self._cosines = self._rows[self._start : self._end] @ self._rows[: self._end].T
+        cosines: Vector = self._cosines[row - self._start]
+        return cosines
 
 
 @dataclass(slots=True)
 class _Growing:
     """One call of `grow` on its way."""
 
-    memory: MemoryView
+    memory: Nearby
     threshold: float
     merger: Merger | None
+    likeness: _Likeness
     grown: Grown = field(default_factory=Grown)
     kept: _Kept = field(default_factory=_Kept)
     words: dict[str, str] = field(default_factory=dict)  # of bullets that get new ones in this batch
@@ -56,7 +102,7 @@ class _Growing:
 
 def grow(
     operations: Iterable[Operation],
-    memory: MemoryView,
+    memory: Nearby,
     embedder: Embedder,
     *,
     threshold: float,
@@ -75,17 +121,18 @@ def grow(
     """
     pending = list(operations)
     fresh = [op for op in pending if isinstance(op, Add) and op.draft.status == "active"]
-    rows = iter(embedder.embed([add.draft.content for add in fresh], "document"))
-    growing = _Growing(memory, threshold, merger)
+    contents = [add.draft.content for add in fresh]
+    growing = _Growing(memory, threshold, merger, _Likeness(embedder.embed(contents, "document")))
+    rows = zip(count(), may_be_near(contents, memory, threshold), strict=False)
     for operation in pending:
         if isinstance(operation, Add) and operation.draft.status == "active":
-            _grow_one(operation.draft, next(rows), growing)
+            _grow_one(operation.draft, *next(rows), growing)
         else:
             growing.grown.operations.append(operation)
     return growing.grown
 
 
-def near(text: str, memory: MemoryView, threshold: float) -> Iterator[Scored[Bullet]]:
+def near(text: str, memory: Nearby, threshold: float) -> Iterator[Scored[Bullet]]:
     """Active bullets whose cosine to a text is at least `threshold`, or whose words are equal, best first.
 
     They are read in growing pages: where many lie as near as can be, as long texts with one beginning do, the one that
@@ -116,19 +163,30 @@ def later(first: datetime | None, second: datetime | None) -> datetime | None:
     return max(first, second) if first and second else first
 
 
-def _grow_one(draft: Draft, row: Vector, growing: _Growing) -> None:
-    known = _known(draft, growing)
+def may_be_near(texts: Sequence[str], memory: Nearby, threshold: float, *, known: bool = False) -> Sequence[bool]:
+    """For each text whether it has to be looked up; few are looked up one by one at once.
+
+    Args:
+        known: the texts are those of active bullets, and others are looked for.
+    """
+    if len(texts) < LOOKED_UP_TOGETHER or not isinstance(memory, Sifting):
+        return [True] * len(texts)
+    return memory.may_be_near(texts, min(threshold, NEARLY_ONE), known=known)
+
+
+def _grow_one(draft: Draft, row: int, may_be_near: bool, growing: _Growing) -> None:
+    known = _known(draft, growing) if may_be_near else None
     if known is not None:
         _merge(draft, known, growing)
         return
-    twin = _twin(draft, row, growing.kept, growing.threshold)
+    twin = _twin(draft, row, growing)
     if twin is not None:
         _unite(growing, twin, draft, row)
         return
     kept = growing.kept
     kept.by_fold.setdefault(fold(draft.content), []).append(len(kept.drafts))
     kept.drafts.append(draft)
-    kept.vectors.append(row)
+    kept.rows.append(np.array([row]))
     kept.positions.append(len(growing.grown.operations))
     growing.grown.operations.append(Add(draft=draft))
 
@@ -168,12 +226,13 @@ def _merge(draft: Draft, bullet: Bullet, growing: _Growing) -> None:
     growing.grown.notes.append(f"{draft.content[:60]!r} was merged into {bullet.id}{told}.")
 
 
-def _twin(draft: Draft, row: Vector, kept: _Kept, threshold: float) -> int | None:
+def _twin(draft: Draft, row: int, growing: _Growing) -> int | None:
     """Position in `kept` of a draft of this batch that says the same."""
+    kept = growing.kept
     if not kept.drafts:
         return None
     equal = kept.by_fold.get(fold(draft.content), [])
-    alike = np.flatnonzero(np.asarray(kept.vectors) @ row >= threshold).tolist()
+    alike = np.flatnonzero(growing.likeness.of(row)[kept.rows.view] >= growing.threshold).tolist()
     same = (
         index
         for index in dict.fromkeys([*equal, *alike])
@@ -182,7 +241,7 @@ def _twin(draft: Draft, row: Vector, kept: _Kept, threshold: float) -> int | Non
     return next(same, None)
 
 
-def _unite(growing: _Growing, index: int, draft: Draft, row: Vector) -> None:
+def _unite(growing: _Growing, index: int, draft: Draft, row: int) -> None:
     kept, grown = growing.kept, growing.grown
     first = kept.drafts[index]
     longer = contains(draft.content, first.content)
@@ -201,7 +260,7 @@ def _unite(growing: _Growing, index: int, draft: Draft, row: Vector) -> None:
     )
     kept.drafts[index] = united
     if longer:
-        kept.vectors[index] = row
+        kept.rows.view[index] = row
         kept.by_fold.setdefault(fold(united.content), []).append(index)
     grown.operations[kept.positions[index]] = Add(draft=united)
     grown.notes.append(f"{draft.content[:60]!r} was proposed twice; it was added once.")

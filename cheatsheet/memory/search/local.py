@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 
-from cheatsheet.memory.search.neighbours import IndexFactory, Progress
+import numpy as np
+import numpy.typing as npt
+
+from cheatsheet.memory.search.in_step import IndexInStep
+from cheatsheet.memory.search.index_file import IndexFile, IndexFolder
+from cheatsheet.memory.search.neighbours import IndexKind, Part, Progress
 from cheatsheet.memory.store import MemoryStore
 from indexes.embedder import Embedder
-from indexes.index import Hits, VectorIndex
-from indexes.vectors import Vector
-
-EMBED_AT_ONCE = 256
-
-
-@dataclass(slots=True)
-class _Indexed:
-    """One index and the journal version up to which it is right."""
-
-    bullets: VectorIndex
-    experiences: VectorIndex
-    version: int = 0
+from indexes.index import Hits
+from indexes.vectors import Matrix, Vector
 
 
 class LocalNeighbours:
-    """Keeps two indexes, over active bullets and over active experiences. Promises: see `Neighbours`.
+    """Keeps an index over the active bullets and one over the active experiences. Promises: see `Neighbours`.
 
-    An index is a cache: it is built from the store when it is first asked, and catches up with the journal before
-    every search, whoever wrote.
+    Each is there from when it is first asked, so that a mode that shows no experiences embeds no questions.
 
     Args:
+        make_index: the kind of the indexes.
+        folder: where they are kept between two openings of the memory; None where they are not.
         progress: told while many texts have to be embedded, as after a change of the embedding model.
     """
 
@@ -40,57 +33,28 @@ class LocalNeighbours:
         embedder: Embedder,
         *,
         namespace: str,
-        make_index: IndexFactory,
+        make_index: IndexKind,
+        folder: IndexFolder | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._namespace = namespace
-        self._make_index = make_index
-        self._progress = progress
-        self._indexed: _Indexed | None = None
-        self._lock = threading.RLock()
+        def index(part: Part) -> IndexInStep:
+            file = None if folder is None else IndexFile(folder, store, namespace=namespace, part=part)
+            return IndexInStep(
+                store, embedder, namespace=namespace, part=part, make_index=make_index, file=file, progress=progress
+            )
+
+        self._bullets = index("bullets")
+        self._experiences = index("experiences")
 
     def bullets(self, query: Vector, k: int, *, among: Collection[int] | None = None) -> Hits:
-        return self._synced().bullets.search(query, k, among=among)
+        return self._bullets.search(query, k, among=among)
 
-    def experiences(self, query: Vector, k: int) -> Hits:
-        return self._synced().experiences.search(query, k)
+    def experiences(self, query: Vector, k: int, *, among: Collection[int] | None = None) -> Hits:
+        return self._experiences.search(query, k, among=among)
+
+    def may_reach(self, queries: Matrix, least: float, *, rows_wanted: int = 1) -> npt.NDArray[np.bool_]:
+        return self._bullets.may_reach(queries, least, rows_wanted=rows_wanted)
 
     def close(self) -> None:
-        """Nothing is kept."""
-
-    def _synced(self) -> _Indexed:
-        """The indexes, caught up with the store."""
-        with self._lock:
-            if self._indexed is None:
-                dim = self._embedder.dim
-                self._indexed = _Indexed(self._make_index(dim), self._make_index(dim))
-            if self._store.version(self._namespace) > self._indexed.version:
-                self._catch_up(self._indexed)
-            return self._indexed
-
-    def _catch_up(self, indexed: _Indexed) -> None:
-        touched = self._store.touched(self._namespace, after=indexed.version)
-        bullets, experiences = _active(touched.bullets), _active(touched.experiences)
-        total = len(bullets) + len(experiences)
-        indexed.bullets.remove(_inactive(touched.bullets))
-        indexed.experiences.remove(_inactive(touched.experiences))
-        self._fill(indexed.bullets, bullets, 0, total)
-        self._fill(indexed.experiences, experiences, len(bullets), total)
-        indexed.version = touched.version
-
-    def _fill(self, index: VectorIndex, texts: Sequence[tuple[int, str]], done: int, total: int) -> None:
-        for start in range(0, len(texts), EMBED_AT_ONCE):
-            some = texts[start : start + EMBED_AT_ONCE]
-            index.add([number for number, _ in some], self._embedder.embed([text for _, text in some], "document"))
-            if self._progress and total > EMBED_AT_ONCE:
-                self._progress(done + start + len(some), total)
-
-
-def _active(rows: Sequence[tuple[int, str, bool]]) -> list[tuple[int, str]]:
-    return [(number, text) for number, text, is_active in rows if is_active]
-
-
-def _inactive(rows: Sequence[tuple[int, str, bool]]) -> list[int]:
-    return [number for number, _, is_active in rows if not is_active]
+        self._bullets.close()
+        self._experiences.close()

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from cheatsheet.errors import StoreVersionError
+from cheatsheet.memory.sqlite.rows import teach_digest
 
 APPLICATION_ID = 0x43484541  # "CHEA": marks a SQLite file as a memory of ours
 
@@ -123,7 +124,37 @@ CREATE TRIGGER experience_changed AFTER UPDATE OF status ON experiences BEGIN
     WHERE id = NEW.namespace_id; END;
 """
 
-MIGRATIONS: Sequence[str] = (_M001, _M002)
+# Where a journal was compacted: from which state its entries are replayed (`Snapshot`), and the mark that a rewritten
+# entry had. `data` of a bullet is the JSON of its row in `bullets`. Sums of tokens are kept since the second step, so
+# that their index has no use any more, and costs time at every new bullet. What an experience says stands in no
+# journal: a digest tells whether it is as it was stored.
+_M003 = """
+ALTER TABLE journal ADD COLUMN mark TEXT;
+ALTER TABLE experiences ADD COLUMN digest BLOB;
+UPDATE experiences SET digest = digest_of(CAST(query AS BLOB), CAST(data AS BLOB));
+CREATE TABLE snapshots (
+    namespace_id INTEGER PRIMARY KEY REFERENCES namespaces (id),
+    version INTEGER NOT NULL,
+    next_bullet INTEGER NOT NULL
+);
+CREATE TABLE snapshot_bullets (
+    namespace_id INTEGER NOT NULL REFERENCES snapshots (namespace_id),
+    number INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (namespace_id, number)
+);
+CREATE TABLE snapshot_experiences (
+    namespace_id INTEGER NOT NULL REFERENCES snapshots (namespace_id),
+    number INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    uses INTEGER NOT NULL,
+    last_used_at INTEGER,
+    PRIMARY KEY (namespace_id, number)
+) WITHOUT ROWID;
+DROP INDEX bullets_by_tokens;
+"""
+
+MIGRATIONS: Sequence[str] = (_M001, _M002, _M003)
 
 
 def is_newest(connection: sqlite3.Connection) -> bool:
@@ -140,10 +171,12 @@ def migrate(connection: sqlite3.Connection) -> None:
     """
     (current,) = connection.execute("PRAGMA user_version").fetchone()
     if current > len(MIGRATIONS):
+        _, _, file = connection.execute("PRAGMA database_list").fetchone()
         raise StoreVersionError(
-            f"This memory has schema {current}; this version of Cheatsheet knows up to {len(MIGRATIONS)}. "
-            f"Open it with the version that wrote it, or with a newer one."
+            f"The memory {file} has schema {current}; this version of Cheatsheet knows up to {len(MIGRATIONS)}. Open "
+            f"it with the version that wrote it, or with a newer one."
         )
+    teach_digest(connection)
     for number, script in enumerate(MIGRATIONS[current:], start=current + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:

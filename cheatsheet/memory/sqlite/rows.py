@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -21,9 +23,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OPERATIONS: TypeAdapter[tuple[Operation, ...]] = TypeAdapter(tuple[Operation, ...])
 _TIMES = ("created_at", "updated_at", "last_used_at", "expires_at")
 _LISTS = ("sources", "tags")
+_MARKED = (
+    "version", "at", "cause", "turn_id", "mode", "model", "operations", "experience_id", "record", "notes"
+)  # fmt: skip
 
 BULLET_COLUMNS = (*Bullet.model_fields, "number", "tokens")
 STANDING_COLUMNS = "number, status, uses, last_used_at"
+DIGEST_BYTES = 8
 
 
 def to_micros(moment: datetime) -> int:
@@ -44,7 +50,7 @@ def bullet_to_row(bullet: Bullet) -> dict[str, Any]:
     return row | {"number": number_of(bullet.id), "tokens": estimate_tokens(bullet.content)}
 
 
-def bullet_from_row(row: sqlite3.Row) -> Bullet:
+def bullet_from_row(row: sqlite3.Row | Mapping[str, Any]) -> Bullet:
     """The bullet of a row; it was checked when it was written and is not checked again."""
     values = {name: row[name] for name in Bullet.model_fields}
     values |= {name: None if values[name] is None else from_micros(values[name]) for name in _TIMES}
@@ -57,6 +63,16 @@ def bullet_from_row(row: sqlite3.Row) -> Bullet:
 def experience_from_json(data: str) -> Experience:
     """The experience, checked."""
     return Experience.model_validate_json(data)
+
+
+def digest_of(query: bytes, data: bytes) -> bytes:
+    """What tells whether an experience is as it was stored: its query and its JSON, both in UTF-8."""
+    return sha256(b"\0".join((query, data))).digest()[:DIGEST_BYTES]
+
+
+def teach_digest(db: sqlite3.Connection) -> None:
+    """Let SQL compute `digest_of`."""
+    db.create_function("digest_of", 2, digest_of, deterministic=True)
 
 
 def standing_from_row(row: sqlite3.Row) -> Standing:
@@ -89,6 +105,14 @@ def entry_from_row(row: sqlite3.Row) -> JournalEntry:
         record=None if row["record"] is None else json.loads(row["record"]),
         notes=tuple(json.loads(row["notes"])),
     )
+
+
+def mark_of(row: sqlite3.Row) -> str:
+    """What tells a row of the journal from any other; one that was rewritten since keeps the mark that it had."""
+    if row["mark"] is not None:
+        return str(row["mark"])
+    told = repr(tuple(row[name] for name in _MARKED))
+    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def dump(value: Any) -> str:

@@ -3,40 +3,47 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from cheatsheet.memory.apply import Limits
 from cheatsheet.memory.bullet import Bullet, Status, number_of
 from cheatsheet.memory.experience import Experience, ExperienceStatus, Standing
 from cheatsheet.memory.history.journal import Change, Committed, JournalEntry
 from cheatsheet.memory.sqlite.connections import IN_MEMORY, Connections, Synchronous
+from cheatsheet.memory.sqlite.damage import damage_told
 from cheatsheet.memory.sqlite.rows import (
     STANDING_COLUMNS,
     bullet_from_row,
     entry_from_row,
     experience_from_json,
+    mark_of,
     standing_from_row,
 )
-from cheatsheet.memory.sqlite.sqlite_vectors import SqliteVectors
+from cheatsheet.memory.sqlite.sqlite_upkeep import SqliteUpkeep
+from cheatsheet.memory.sqlite.sqlite_words import matching
 from cheatsheet.memory.sqlite.writing import write_change
 from cheatsheet.memory.store import Revise, Then, Touched
 from cheatsheet.memory.view import BulletOrder, ExperienceOrder
 
+T = TypeVar("T")
+
 _RECENT = "ifnull(last_used_at, created_at)"
+_NAMESPACE = "(SELECT id FROM namespaces WHERE name = :name)"
 
 
-class SqliteStore(SqliteVectors):
-    """Keeps memories in a SQLite file with a write-ahead log; see `MemoryStore` for the promises K1 to K9.
+class SqliteStore(SqliteUpkeep):
+    """Keeps memories in a SQLite file with a write-ahead log; see `MemoryStore` for the promises K1 to K12.
 
     Args:
         path: the file, created with its folder when it is not there, or `:memory:`.
         limits: what a bullet may be.
-        synchronous: `full` waits for the disk at every commit, so that a commit survives a loss of power;
-            `normal` survives the death of the process, but power loss may undo the newest commits.
+        synchronous: `full`: a commit lies on the disk when it returns, and survives a loss of power. `normal`: it lies
+            with the operating system, and survives the death of the process, however it dies; a loss of power or a
+            crash of the whole machine may undo the newest commits, each of them whole, and damages nothing. Either way
+            the log is moved into the file when the last process closes it.
         busy_timeout_s: how long to wait for other processes that write.
 
     Raises:
@@ -60,6 +67,10 @@ class SqliteStore(SqliteVectors):
     def read_only(self) -> bool:
         """True when the file can be read but not written."""
         return self._connections.read_only
+
+    @property
+    def reads_apart(self) -> bool:
+        return self._connections.reads_apart
 
     # Writing
 
@@ -91,6 +102,8 @@ class SqliteStore(SqliteVectors):
                 change = revise(change)
             before = [write_change(db, namespace, other, limits=self._limits) for other in beside]
             committed = write_change(db, namespace, change, then=then, limits=self._limits)
+            vectors = self._put_waiting(db)
+        self._forget_waiting(vectors)
         return replace(committed, beside=tuple(other.entry for other in before), skipped=_skipped(*before, committed))
 
     # Reading
@@ -128,11 +141,14 @@ class SqliteStore(SqliteVectors):
             weight=harmful_weight,
             n=-1 if limit is None else limit,
         )
-        return [bullet_from_row(row) for row in rows]
+        return self._made(bullet_from_row, rows)
 
     def bullets_by_number(self, namespace: str, numbers: Iterable[int]) -> Mapping[int, Bullet]:
-        rows = self._rows(f"SELECT * FROM bullets WHERE namespace_id = :ns AND number IN ({_ints(numbers)})", namespace)
-        return {row["number"]: bullet_from_row(row) for row in rows}
+        wanted = _ints(numbers)
+        if not wanted:
+            return {}
+        rows = self._rows(f"SELECT * FROM bullets WHERE namespace_id = :ns AND number IN ({wanted})", namespace)
+        return dict(self._made(lambda row: (row["number"], bullet_from_row(row)), rows))
 
     def count_bullets(self, namespace: str, status: Status | None = "active") -> int:
         return self._count("bullets", namespace, status)
@@ -157,7 +173,7 @@ class SqliteStore(SqliteVectors):
         by = "number DESC" if order == "oldest" else f"({_RECENT}), number"
         query = f"SELECT data FROM experiences WHERE namespace_id = :ns {condition} ORDER BY {by} LIMIT :n"
         rows = self._rows(query, namespace, status=status, n=-1 if limit is None else limit)
-        found = [experience_from_json(row["data"]) for row in rows]
+        found = self._made(lambda row: experience_from_json(row["data"]), rows)
         return found[::-1] if order == "oldest" else found
 
     def experiences_by_number(
@@ -169,14 +185,14 @@ class SqliteStore(SqliteVectors):
             f"WHERE namespace_id = :ns AND number IN ({_ints(numbers)}) {condition}"
         )
         rows = self._rows(query, namespace, status=status)
-        return {row["number"]: experience_from_json(row["data"]) for row in rows}
+        return dict(self._made(lambda row: (row["number"], experience_from_json(row["data"])), rows))
 
     def count_experiences(self, namespace: str, status: ExperienceStatus | None = "active") -> int:
         return self._count("experiences", namespace, status)
 
     def standings(self, namespace: str) -> Mapping[str, Standing]:
         query = f"SELECT {STANDING_COLUMNS} FROM experiences WHERE namespace_id = :ns ORDER BY number"
-        return {standing.id: standing for standing in map(standing_from_row, self._rows(query, namespace))}
+        return {standing.id: standing for standing in self._made(standing_from_row, self._rows(query, namespace))}
 
     def journal(
         self,
@@ -193,47 +209,39 @@ class SqliteStore(SqliteVectors):
             f"ORDER BY version {'DESC' if newest_first else 'ASC'} LIMIT :n"
         )
         rows = self._rows(query, namespace, after=after, until=until, n=-1 if limit is None else limit)
-        return [entry_from_row(row) for row in rows]
+        return self._made(entry_from_row, rows)
 
     def entry_of_turn(self, namespace: str, turn_id: str) -> JournalEntry | None:
         query = "SELECT * FROM journal WHERE namespace_id = :ns AND turn_id = :turn AND turn_id <> ''"
         rows = self._rows(query, namespace, turn=turn_id)
-        return entry_from_row(rows[0]) if rows else None
+        return self._made(entry_from_row, rows)[0] if rows else None
 
     def touched(self, namespace: str, *, after: int) -> Touched:
         # The version is read first: a change that comes in between is seen again at the next call, not missed.
         version = self.version(namespace)
         if version <= after:
             return Touched(version, (), ())
-        bullets = self._rows(
-            "SELECT number, content, status FROM bullets WHERE namespace_id = :ns AND version > :after ORDER BY number",
-            namespace,
-            after=after,
-        )
-        experiences = self._rows(
-            "SELECT number, query, status FROM experiences "
-            "WHERE namespace_id = :ns AND version > :after ORDER BY number",
-            namespace,
-            after=after,
-        )
         return Touched(
             version,
-            [(row["number"], row["content"], row["status"] == "active") for row in bullets],
-            [(row["number"], row["query"], row["status"] == "active") for row in experiences],
+            self._touched("bullets", "content", namespace, after),
+            self._touched("experiences", "query", namespace, after),
         )
 
     def mark(self, namespace: str, version: int) -> str:
         rows = self._rows("SELECT * FROM journal WHERE namespace_id = :ns AND version = :at", namespace, at=version)
-        return sha256(repr(tuple(rows[0])).encode("utf-8", "surrogatepass")).hexdigest() if rows else ""
+        return mark_of(rows[0]) if rows else ""
 
     def matching_bullets(self, namespace: str, text: str, limit: int) -> Sequence[int]:
-        raise NotImplementedError
+        return matching(self._connections, namespace, "bullets", text, limit)
 
     def matching_experiences(self, namespace: str, text: str, limit: int) -> Sequence[int]:
-        raise NotImplementedError
+        return matching(self._connections, namespace, "experiences", text, limit)
 
     def close(self) -> None:
-        self._connections.close()
+        try:
+            self.store_waiting()
+        finally:
+            self._connections.close()
 
     def _count(self, table: Literal["bullets", "experiences"], namespace: str, status: str | None) -> int:
         # How many are active is kept beside the namespace: counting rows takes longer the more there are.
@@ -243,10 +251,24 @@ class SqliteStore(SqliteVectors):
         query = f"SELECT count(*) FROM {table} WHERE namespace_id = :ns {condition}"
         return int(self._value(query, namespace, status=status))
 
+    def _touched(
+        self, table: Literal["bullets", "experiences"], text: str, namespace: str, after: int
+    ) -> list[tuple[int, str, bool]]:
+        query = (
+            f"SELECT number, {text}, status = 'active' FROM {table} "
+            f"WHERE namespace_id = {_NAMESPACE} AND version > :after ORDER BY number"
+        )
+        with self._connections.read() as db:
+            rows = db.execute(query, {"name": namespace, "after": after})
+            return [(number, words, bool(active)) for number, words, active in rows]
+
     def _rows(self, query: str, namespace: str, **values: Any) -> list[sqlite3.Row]:
         with self._connections.read() as db:
-            found = db.execute("SELECT id FROM namespaces WHERE name = ?", (namespace,)).fetchone()
-            return db.execute(query, values | {"ns": found["id"] if found else None}).fetchall()
+            return db.execute(query.replace(":ns", _NAMESPACE), {"name": namespace, **values}).fetchall()
+
+    def _made(self, make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> list[T]:
+        with damage_told(self.path):
+            return [make(row) for row in rows]
 
     def _value(self, query: str, namespace: str, **values: Any) -> Any:
         return self._rows(query, namespace, **values)[0][0]

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from cheatsheet.errors import OperationError
 from cheatsheet.memory.apply import Applied, Limits, apply_operations, from_experiences
 from cheatsheet.memory.bullet import Bullet, number_of
-from cheatsheet.memory.experience import Standing, experience_id
+from cheatsheet.memory.experience import Experience, Standing, experience_id
 from cheatsheet.memory.history.journal import Change, Committed, JournalEntry
 from cheatsheet.memory.operations import Operation
+from cheatsheet.memory.sqlite.damage import damage_told
 from cheatsheet.memory.sqlite.rows import (
     BULLET_COLUMNS,
     STANDING_COLUMNS,
     bullet_from_row,
     bullet_to_row,
+    digest_of,
     dump,
     operations_to_json,
     standing_from_row,
@@ -25,6 +27,7 @@ from cheatsheet.memory.sqlite.rows import (
 from cheatsheet.memory.store import Then
 
 _BULLET_ROW = ("namespace_id", *BULLET_COLUMNS, "version")
+_NAMESPACE = "SELECT id, next_bullet, next_experience FROM namespaces WHERE name = ?"
 _PUT_BULLET = (
     f"INSERT INTO bullets ({', '.join(_BULLET_ROW)}) VALUES ({', '.join(':' + name for name in _BULLET_ROW)}) "
     "ON CONFLICT (namespace_id, number) DO UPDATE SET "
@@ -104,21 +107,10 @@ class _Writing:
             experience.model_copy(update={"id": id})
             for id, experience in zip(self.ids, self.change.experiences, strict=True)
         )
-        rows = (
-            (
-                self.space,
-                number_of(lived.id),
-                lived.query,
-                lived.model_dump_json(),
-                to_micros(lived.created_at),
-                self.version,
-            )
-            for lived in experiences
-        )
         self.db.executemany(
-            "INSERT INTO experiences (namespace_id, number, query, data, created_at, version) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            rows,
+            "INSERT INTO experiences (namespace_id, number, query, data, digest, created_at, version) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            map(self._experience_row, experiences),
         )
 
     def apply(self, operations: Iterable[Operation]) -> Applied:
@@ -148,23 +140,36 @@ class _Writing:
             "UPDATE namespaces SET next_bullet = ?, next_experience = next_experience + ? WHERE id = ?",
             (self.next_number, len(self.ids), self.space),
         )
-        return JournalEntry(
+        change = self.change
+        return JournalEntry.model_construct(  # of parts that were checked
             version=self.version,
+            at=change.at,
+            cause=change.cause,
+            turn_id=change.turn_id,
+            mode=change.mode,
+            model=change.model,
             operations=operations,
             experience_ids=self.ids,
+            record=change.record,
             notes=notes,
-            **self.change.model_dump(include={"at", "cause", "turn_id", "mode", "model", "record"}),
         )
+
+    def _experience_row(self, lived: Experience) -> tuple[object, ...]:
+        data = lived.model_dump_json()
+        digest = digest_of(lived.query.encode(), data.encode())
+        return self.space, number_of(lived.id), lived.query, data, digest, to_micros(lived.created_at), self.version
 
     def _bullet(self, id: str) -> Bullet | None:
         query = "SELECT * FROM bullets WHERE namespace_id = ? AND number = ? AND id = ?"
         row = self.db.execute(query, (self.space, number_of(id), id)).fetchone()
-        return bullet_from_row(row) if row else None
+        with damage_told(self.db):
+            return bullet_from_row(row) if row else None
 
     def _standing(self, id: str) -> Standing | None:
         query = f"SELECT {STANDING_COLUMNS} FROM experiences WHERE namespace_id = ? AND number = ?"
         row = self.db.execute(query, (self.space, number_of(id))).fetchone()
-        found = standing_from_row(row) if row else None
+        with damage_told(self.db):
+            found = standing_from_row(row) if row else None
         return found if found and found.id == id else None
 
     def _put_bullets(self, bullets: Iterable[Bullet]) -> None:
@@ -193,8 +198,10 @@ class _Writing:
 
 
 def _namespace_row(db: sqlite3.Connection, namespace: str) -> sqlite3.Row:
-    db.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (namespace,))
-    row: sqlite3.Row = db.execute("SELECT * FROM namespaces WHERE name = ?", (namespace,)).fetchone()
+    row: sqlite3.Row | None = db.execute(_NAMESPACE, (namespace,)).fetchone()
+    if row is None:
+        db.execute("INSERT INTO namespaces (name) VALUES (?)", (namespace,))
+        row = db.execute(_NAMESPACE, (namespace,)).fetchone()
     return row
 
 

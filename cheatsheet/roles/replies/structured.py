@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-import json_repair
-
 from cheatsheet.roles.replies.cut import finished_part
 from cheatsheet.roles.replies.echo import is_schema
 from cheatsheet.roles.replies.reading import How, Json, Reading, well_formed
@@ -131,6 +129,8 @@ def _repaired(text: str, wanted: frozenset[str]) -> list[Json]:
 
 
 def _repair(broken: str) -> list[Json]:
+    import json_repair  # a memory without a model imports this module, and repairs nothing
+
     try:
         value = json_repair.loads(keep_backslashes(broken), skip_json_loads=True)
     except (ValueError, RecursionError, AssertionError):  # json_repair asserts about comments inside broken keys

@@ -203,7 +203,7 @@ def test_a_journal_that_cannot_have_been_is_told(memory: Path, tmp_path: Path) -
     path.write_bytes(memory.read_bytes())
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE journal SET operations = ? WHERE version = 1", (json.dumps([{"type": "no"}]),))
-    assert read_course(path, "a", rows()).problem.startswith(f"The memory {path} cannot be read")
+    assert read_course(path, "a", rows()).problem.startswith(f"What the memory {path} holds cannot be read")
 
 
 def test_the_memory_of_another_arm_is_told(memory: Path) -> None:
