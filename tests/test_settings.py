@@ -15,6 +15,24 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("postgresql://ann:s3cret@host/notes?schema=team", "postgresql://ann@host/notes?schema=team"),
+        ("postgresql://ann:pa/s3@cret?x@host/notes", "postgresql://ann@host/notes"),
+        (
+            "postgresql://host/notes?password=s3cret&SSLPASSWORD=s3cret",
+            "postgresql://host/notes?password=***&SSLPASSWORD=***",
+        ),
+        ("postgresql://ann@/notes?host=/run", "postgresql://ann@/notes?host=/run"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(path: str, shown: str) -> None:
+    settings = load_settings(path=path)
+    assert (settings.memory_path, settings.memory_shown) == (path, shown)
+    assert "s3" not in repr(settings)
+
+
 def test_arguments_win_over_the_environment_and_that_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("cheatsheet.toml").write_text("top_k = 1\ngrow_threshold = 0.1\ntemperature = 0.1\n", encoding="utf-8")
     monkeypatch.setenv("CHEATSHEET_GROW_THRESHOLD", "0.2")

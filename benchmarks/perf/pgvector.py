@@ -36,7 +36,15 @@ SIZES: Final = (10_000, 30_000, 100_000)
 QUESTIONS: Final = 100
 K: Final = 10
 FILL_AT_ONCE: Final = 5_000
-_TITLES: Final = ("rows", "scan ms p50 / p99", "index ms p50 / p99", "scan / index", "recall@10", "ef_search", "build s")
+_TITLES: Final = (
+    "rows",
+    "scan ms p50 / p99",
+    "index ms p50 / p99",
+    "scan / index",
+    "recall@10",
+    "ef_search",
+    "build s",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

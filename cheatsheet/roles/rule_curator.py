@@ -67,8 +67,8 @@ def tag_operations(reflected: Sequence[Reflected], memory: MemoryView) -> tuple[
     """The tags of all reflections, summed up in one operation for each bullet, in the order of their first mention;
     and a sentence for each tag that names no active bullet.
 
-    A neutral tag counts nothing. Two attempts that disagree about a bullet are two votes: both are counted. What is said
-    of a bullet that was merged since it was shown counts for the one in which it lives on.
+    A neutral tag counts nothing. Two attempts that disagree about a bullet are two votes: both are counted. What is
+    said of a bullet that was merged since it was shown counts for the one in which it lives on.
     """
     votes: dict[str, Counter[TagName]] = {}
     skipped: list[str] = []

@@ -52,14 +52,18 @@ class Connections:
         self._making = threading.Lock()
         self._pool: ConnectionPool[Db] | None = None
         self._of_others: list[ConnectionPool[Db]] = []  # kept, as one that is forgotten waits for its threads
-        self._made: WeakSet[Db] = WeakSet()
+        self._made: WeakSet[Db] = WeakSet()  # all that this process has
         self._closed = False
         forks.watch(self)
 
     def connect(self) -> Db:
         """A connection beside the pool, which the caller closes."""
         db = psycopg.connect(self._address.conninfo, autocommit=True, row_factory=dict_row)
-        self._configure(db)
+        try:
+            self._configure(db)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     @contextmanager

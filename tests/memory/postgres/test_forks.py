@@ -67,15 +67,17 @@ def test_a_lock_that_another_thread_holds_does_not_stop_the_process_that_is_fork
     learn(store, "one")
     red = HashingEmbedder(dim=8).embed(["two"], "query")[0]
     assert neighbours.bullets(red, 2).ids.tolist() == [1]
+    there = neighbours._opened()
+    assert there is not None
 
     def live() -> None:
         learn(store, "two")
-        assert neighbours._caught_up(neighbours._opened()) is not None  # type: ignore[arg-type]
+        assert there.step.caught_up() is not None
         assert neighbours.bullets(red, 1).ids.tolist() == [2]
         neighbours.close()
         store.close()
 
-    with held(neighbours._catching_up), store.server.turn("default"), held(store._listener._lock):
+    with held(there.step._catching_up), store.server.turn("default"), held(store._listener._lock):
         child = forked(live)
     assert ended_well(child)
     assert np.array_equal(neighbours.bullets(red, 2).ids, [2, 1])

@@ -158,7 +158,7 @@ def test_vectors_are_brought_to_the_server_before_anybody_asks(store: PostgresSt
     assert done.until(version)
     there = neighbours._opened()
     assert there is not None
-    state = neighbours._state(there)
+    state = there.step.state()
     assert state is not None
     assert state.reached == version
     neighbours.close()

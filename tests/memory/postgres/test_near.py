@@ -18,7 +18,7 @@ from cheatsheet.errors import DimensionMismatchError, OperationError, StoreError
 from cheatsheet.memory.bullet import number_of
 from cheatsheet.memory.experience import Experience
 from cheatsheet.memory.operations import Operation, Remove, Restore, Update
-from cheatsheet.memory.postgres import connections, index_check, postgres_neighbours, vector_tables
+from cheatsheet.memory.postgres import connections, index_check, vector_tables, vectors_in_step
 from cheatsheet.memory.postgres.postgres_neighbours import PostgresNeighbours, _OnServer
 from cheatsheet.memory.postgres.postgres_store import PostgresStore
 from cheatsheet.memory.postgres.server import Values
@@ -111,7 +111,7 @@ def test_what_is_found_is_what_comparing_with_all_finds(
     space, embedder = fresh_namespace(), HashingEmbedder(dim=DIM)
     neighbours = PostgresNeighbours(lasting, CachedEmbedder(embedder, lasting), namespace=space)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(postgres_neighbours, "MOST_FRESH", fresh)
+        patch.setattr(vectors_in_step, "MOST_FRESH", fresh)
         for batch in batches:
             lives = tuple(one for one in batch if isinstance(one, Experience))
             asked = [one for one in batch if not isinstance(one, Experience)]
@@ -251,7 +251,7 @@ def test_inside_a_commit_its_own_bullets_are_found_and_nobody_waits(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """N1 and N4: also where so much has changed that it would otherwise be written to the server first."""
-    monkeypatch.setattr(postgres_neighbours, "MOST_FRESH", 2)
+    monkeypatch.setattr(vectors_in_step, "MOST_FRESH", 2)
     neighbours = PostgresNeighbours(store, CachedEmbedder(HashingEmbedder(dim=DIM), store), namespace="default")
     red = HashingEmbedder(dim=DIM).embed(["red"], "query")[0]
     learn(store, "red", "green", "blue", "black")
@@ -264,7 +264,7 @@ def test_inside_a_commit_its_own_bullets_are_found_and_nobody_waits(
         other.join(timeout=TIMEOUT_S)
         return []
 
-    with neighbours._catching_up:  # somebody else catches up, and takes long
+    with opened(neighbours).step._catching_up:  # somebody else catches up, and takes long
         store.commit(
             "default", change(Remove(id="misc-00001"), add("red")), then=lambda: then_alone(found, neighbours, red)
         )
@@ -301,7 +301,7 @@ def test_two_that_catch_up_at_once_leave_the_newest_vectors(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One embeds the words of before, and is slower than another that has seen the words of now."""
-    monkeypatch.setattr(postgres_neighbours, "MOST_FRESH", 0)
+    monkeypatch.setattr(vectors_in_step, "MOST_FRESH", 0)
     learn(store, "0", "1")
     rows = np.eye(3, dtype=np.float32)
     slow, fast = (PostgresNeighbours(store, Given(rows), namespace="default") for _ in range(2))
@@ -324,37 +324,36 @@ def test_an_older_row_that_comes_to_lie_over_a_newer_one_is_looked_at_again(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two catch up at once in several parts, and the one that has seen less writes a part before the other ends."""
-    monkeypatch.setattr(postgres_neighbours, "MOST_FRESH", 0)
-    monkeypatch.setattr(postgres_neighbours, "_AT_ONCE", 1)
+    monkeypatch.setattr(vectors_in_step, "MOST_FRESH", 0)
+    monkeypatch.setattr(vectors_in_step, "_AT_ONCE", 1)
     learn(store, "0", "1")
     rows = np.eye(3, dtype=np.float32)
     early, late = (PostgresNeighbours(store, Given(rows), namespace="default") for _ in range(2))
-    put = early._put
+    there, put = opened(early), opened(early).step._put
     steps: list[str] = []
 
     def interrupted(*given: Any, last: bool) -> bool:
         if not steps:  # it has read and embedded the words of before
             steps.append("early")
             store.commit("default", change(Update(id="misc-00001", content="2"), Remove(id="misc-00002")))
-            monkeypatch.setattr(late, "_put", overtaken)
+            monkeypatch.setattr(opened(late).step, "_put", overtaken)
             assert late.bullets(rows[2], 2).ids.tolist() == [1]
         return put(*given, last=last)
 
-    put_late = late._put
+    put_late = opened(late).step._put
 
     def overtaken(*given: Any, last: bool) -> bool:
         done = put_late(*given, last=last)
         if "late" not in steps:  # its first part is written, with the words of now
             steps.append("late")
-            state = early._state(there)
+            state = there.step.state()
             assert state is not None
-            old = [early._vectors_of("bullets", [(1, "0", True), (2, "1", True)])]
-            assert put(there.table, state, old, early_version, last=False)
+            old = [there.step._embedded("bullets", [(1, "0", True), (2, "1", True)])]
+            assert put(state, old, early_version, last=False)
         return done
 
-    there = opened(early)
     early_version = store.version("default")
-    monkeypatch.setattr(early, "_put", interrupted)
+    monkeypatch.setattr(there.step, "_put", interrupted)
     assert early.bullets(rows[2], 2).ids.tolist() == [1]
     assert steps == ["early", "late"]
     found = there.table.nearest(1, "bullets", rows[2], 5)
@@ -364,7 +363,7 @@ def test_an_older_row_that_comes_to_lie_over_a_newer_one_is_looked_at_again(
 
 
 def test_many_texts_are_embedded_in_parts_and_told(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_neighbours, "_AT_ONCE", 10)
+    monkeypatch.setattr(vectors_in_step, "_AT_ONCE", 10)
     told: list[tuple[int, int]] = []
     fill(store, range(90))
     neighbours = PostgresNeighbours(

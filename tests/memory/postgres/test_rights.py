@@ -61,7 +61,7 @@ def test_a_standby_recalls_by_any_model_and_says_that_it_cannot_learn(memory: st
 
 def test_what_is_learnt_on_the_primary_is_found_on_a_standby(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where so much is new that it would be written to the server first."""
-    monkeypatch.setattr("cheatsheet.memory.postgres.postgres_neighbours.MOST_FRESH", 2)
+    monkeypatch.setattr("cheatsheet.memory.postgres.vectors_in_step.MOST_FRESH", 2)
     with (
         cheatsheet.open(memory, embedder=HashingEmbedder(dim=8)) as primary,
         cheatsheet.open(memory + READ_ONLY, embedder=HashingEmbedder(dim=8)) as standby,
