@@ -118,6 +118,7 @@ def test_what_memory_won_and_lost_can_be_listed(chromium: Browser, page_file: Pa
 def test_an_answer_shows_its_context_and_what_was_learnt(chromium: Browser, page_file: Path) -> None:
     with opened(chromium, page_file, address="questions?arm=retrieval&order=seed+1") as (page, _):
         page.get_by_role("button", name="What is the colour of thing 4?").click()
+        page.locator("tr.detail", has_text="advice number 4").wait_for()
         told = page.locator("tr.detail").inner_text()
         for part in (
             "advice number 4", "It fits whole.", "misc-00001", "Thing 4 is amber, not amber.", "exp-0000",
