@@ -6,6 +6,7 @@ worth more than that.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Self, cast
 
@@ -75,8 +76,9 @@ class _Refined(ExactIndex):
         nearest = closest(self._rows.products_at(places, query), min(limit, len(places)), self._dim)
         return cast("npt.NDArray[np.int64]", places[nearest])
 
+    @abstractmethod
     def _made(self, count: int) -> Any:
-        raise NotImplementedError
+        """An empty index of FAISS for so many rows."""
 
 
 class HnswIndex(_Refined):
