@@ -155,7 +155,7 @@ def test_vectors_in_which_an_index_finds_too_little_are_scanned(
 ) -> None:
     """Where nothing is much nearer than the rest, a graph leads nowhere. It is tried again with twice as many."""
     store = by_index
-    monkeypatch.setattr(index_check, "EF_SEARCH", (20,))
+    monkeypatch.setattr(index_check, "EF_SEARCH", (10,))  # as few as are wanted, so that every graph finds too little
     rows = normalise(np.random.default_rng(0).standard_normal((3_000, 64)))
     fill(store, range(1_400))
     neighbours = PostgresNeighbours(store, Given(rows), namespace="default", index_from=1_000)
@@ -164,7 +164,7 @@ def test_vectors_in_which_an_index_finds_too_little_are_scanned(
     assert "are scanned: an index finds too little" in caplog.text
     assert recall(neighbours, rows[:1_400], rows[:30]) == 1.0
     fill(store, range(1_400, 2_800))
-    monkeypatch.setattr(index_check, "EF_SEARCH", (20, 1_000))
+    monkeypatch.setattr(index_check, "EF_SEARCH", (10, 1_000))
     neighbours.settle()
     assert table_of(neighbours).index(1, "bullets") == Index(is_there=True, ef_search=1_000, rows=2_800)
     assert recall(neighbours, rows[:2_800], rows[:30]) >= 0.99
