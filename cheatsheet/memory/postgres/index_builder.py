@@ -64,7 +64,7 @@ class IndexBuilder:
                 return
             db = self._db
             if db is not None:
-                with suppress(psycopg.Error):
+                with suppress(psycopg.Error):  # what cannot be cancelled is waited for below, and tried again
                     db.cancel_safe(timeout=_CANCEL_S)
             thread.join(_CANCEL_S)  # and once more, as the statement may have begun just now
 

@@ -198,7 +198,7 @@ class Server:
                     f"A change of the memory {self.address.shown} was not stored: its transaction had failed."
                 )
         if after is not None:
-            with suppress(psycopg.Error):
+            with suppress(psycopg.Error):  # it is stored already; who is not told catches up when next asked
                 after(db, result)
         return result
 
